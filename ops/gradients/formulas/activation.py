@@ -11,7 +11,7 @@ from ...layers.leaky_noise import slope_bounds
 from ...memory.dtype import Array, DType, Scalar
 from ...random_numbers.random import Generator
 from ...tensors.tensor import Tensor
-from ..table.rows import Run, aten, composite, gradient, lying, rewritten
+from ..table.rows import Run, aten, composite, gradient, lying, rewritten, undifferentiated
 from ..table.rules import is_narrow, rounded_once, widened
 
 gradient("aten::relu", self=lambda g, result: aten.threshold_backward(g, result, 0))
@@ -167,6 +167,7 @@ def _by_slopes(
 
 
 gradient("aten::rrelu_with_noise", self=_by_slopes)
+undifferentiated("noise", "rrelu_with_noise")
 gradient(
     "aten::rrelu_with_noise_functional",
     self=lambda g, self, result1, lower, upper, training: _by_slopes(

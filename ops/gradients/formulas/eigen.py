@@ -75,8 +75,7 @@ def _reflect(columns: Tensor, tau: Tensor, at: int, x: Tensor, adjoint: bool) ->
     return x - column @ ((conj(weight) if adjoint else weight) * (turned(column) @ x))
 
 
-@composite("aten::linalg_householder_product", "aten::orgqr",
-           name="LinalgHouseholderProductBackward0")  # fmt: skip
+@composite("aten::linalg_householder_product")
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The first columns of a product of reflections."""
     columns = _reflectors(input)
@@ -85,6 +84,12 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     for at in reversed(range(tau.shape[-1])):
         found = _reflect(columns, tau, at, found, False)
     return found
+
+
+@composite("aten::orgqr", name="LinalgHouseholderProductBackward0")
+def orgqr(self: Tensor, input2: Tensor) -> Tensor:
+    """The same."""
+    return householder_product(self, input2)
 
 
 @composite(

@@ -22,6 +22,7 @@ from ..table.rows import (
     gradient,
     joint,
     lying,
+    undifferentiated,
 )
 from ..table.rules import computed_wide, rounded_once
 from .selection import sparse_rows
@@ -387,4 +388,9 @@ lying(
     "as images",
     *"native_group_norm group_norm batch_norm native_batch_norm _native_batch_norm_legit".split(),
     "_batch_norm_with_update",
+)
+_STATISTICS = "running_mean running_var"
+undifferentiated(_STATISTICS, "batch_norm", "instance_norm", called="native_batch_norm")
+undifferentiated(
+    _STATISTICS, "native_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update"
 )

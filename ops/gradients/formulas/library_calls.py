@@ -21,6 +21,7 @@ from ..table.rows import (
     refused,
     rewritten,
     same_as,
+    undifferentiated,
 )
 from ..table.rules import computed_wide
 from .activation import log_sigmoid_slope
@@ -325,6 +326,15 @@ lying(
     *("_native_batch_norm_legit_no_training", "_batch_norm_no_update", "_batch_norm_impl_index"),
     *("_native_batch_norm_legit_functional", "_batch_norm_with_update_functional"),
 )
+
+_STATISTICS = "running_mean running_var"
+undifferentiated(
+    _STATISTICS,
+    *("_native_batch_norm_legit_no_training", "_batch_norm_no_update"),
+    *("_native_batch_norm_legit_functional", "_batch_norm_with_update_functional"),
+)
+undifferentiated(_STATISTICS, "_batch_norm_impl_index", called="native_batch_norm")
+undifferentiated("weight", "nll_loss_forward", "nll_loss2d_forward")
 
 
 @composite("_test::leaky_relu", name="LeakyReluBackward0")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from ...losses.ctc import places_of
 from ...memory.dtype import Array, Scalar
 from ...tensors.tensor import Tensor
-from ..table.rows import Ints, aten, composite, lying
+from ..table.rows import Ints, aten, composite, lying, undifferentiated
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -362,3 +363,19 @@ lying(
     "as the first",
     *("soft_margin_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"),
 )
+
+
+def _of_classes(args: Sequence[Any]) -> str | None:
+    """By which operator the loss of classes by number comes; None for that of probabilities."""
+    predictions, classes = args[:2]
+    if classes.dtype.kind not in "biu":
+        return None
+    return f"nll_loss{'2d' if predictions.ndim > 2 else ''}_forward"
+
+
+undifferentiated(
+    "weight", *"nll_loss nll_loss2d nll_loss_nd cross_entropy_loss".split(), called=_of_classes
+)
+undifferentiated("weight", "multi_margin_loss", "binary_cross_entropy")
+undifferentiated("weight pos_weight", "binary_cross_entropy_with_logits")
+undifferentiated("target", "soft_margin_loss")

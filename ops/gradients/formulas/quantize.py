@@ -7,7 +7,18 @@ import numpy as np
 from ...memory.dtype import Array
 from ...table.pointwise import as_array
 from ...tensors.tensor import Tensor
-from ..table.rows import Run, Tensors, Wanted, aten, constant, direct, gradient, joint, rewritten
+from ..table.rows import (
+    Run,
+    Tensors,
+    Wanted,
+    aten,
+    constant,
+    direct,
+    gradient,
+    joint,
+    rewritten,
+    undifferentiated,
+)
 from ..table.rules import are_wide
 
 constant("quantize_per_tensor", "quantize_per_tensor_dynamic", "quantize_per_channel")
@@ -19,6 +30,11 @@ _BY_TENSORS = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
 _OBSERVED = "aten::_fused_moving_avg_obs_fq_helper"
 
 gradient(_OF_TENSOR, _OF_CHANNELS, _BY_TENSORS, _OBSERVED, self=lambda g, result1: g * result1)
+
+undifferentiated(
+    "scale zero_point", *(each.removeprefix("aten::") for each in (_OF_CHANNELS, _BY_TENSORS))
+)
+undifferentiated("running_min running_max scale", _OBSERVED.removeprefix("aten::"))
 
 
 @direct(_OF_TENSOR, _OF_CHANNELS, _BY_TENSORS, _OBSERVED, of="self")

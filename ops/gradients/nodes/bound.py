@@ -66,8 +66,7 @@ _NOTHING: Final[Set[Never]] = frozenset()
 class Bound:
     """A row bound to an overload: which arguments have gradients, and what formulas read."""
 
-    watched = True
-    """Whether gradients were wanted where it was called."""
+    watched = True  # whether gradients were wanted where it was called
 
     def __init__(self, entry: Operator, row: Row | None, in_script: bool = False) -> None:
         self.entry = entry
@@ -104,8 +103,8 @@ class Bound:
         self.records: dict[Recorder, Any] = {}  # what their nodes keep, for native code
         self._bind()
         self.order = tuple(sorted(self.keeps))
-        lists = (a.type.inner != TENSOR and "Tensor" in str(a.type) for a in arguments)
-        self._lists = {at for at, is_list in enumerate(lists) if is_list}
+        kinds = enumerate(each.type for each in arguments)
+        self._lists = {at for at, kind in kinds if kind.inner != TENSOR and "Tensor" in str(kind)}
         is_own = row is not None and not (row.is_constant or row.rewritten)
         self.is_plain, is_writing = is_own and not self.in_place, is_own and self.in_place
         self.writes_alone = is_writing and entry.written != "replaced"
@@ -116,6 +115,8 @@ class Bound:
         self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
         """The operator whose first result it gives, of the same arguments."""
         self._note_what_is_read()
+        said = row.refuses if row else {}
+        self.refuses = {at: said[name] for name, at in self.positions.items() if name in said}
         self.read_together = {self.positions.get(name) for name in row.together} if row else set()
         self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions

@@ -130,6 +130,7 @@ def _told_of(described: Described, length: int, before: Told | None) -> Told | N
         *(_read_mask(bound), listed or 0, keeps, _id(among), length),
         *(_mask(map(shift, described.whole)), 0 if before is None else before.address),
         *(address(keys), id(known), int(described.of_sizes), id(own)),
+        _mask(shift(at) for at in bound.refuses if at in described.tensors),
     ]
     table = np.array(words, np.int64)
     held = described, table, ends_at, places, arguments, looks, late, among, before, keys, known

@@ -39,6 +39,7 @@ from .recorder_parts import (
     is_among,
     is_behind,
 )
+from .undifferentiated import check_refused
 from .writes import as_it_was, copied_before, rebase
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
@@ -71,6 +72,10 @@ _OTHERS: Final = """
 _LISTED: Final = """
  if not are_whole(a{at}, values[{at}]):
   return MISSED"""
+
+_REFUSED: Final = """
+ if a{at}._requires_grad:
+  check_refused(bound, values, args)"""
 
 _EDGES: Final = """
  e{at} = edges_of(a{at}, values[{at}])
@@ -225,6 +230,7 @@ _SPACE: Final[dict[str, Any]] = {
     "check_in_place": check_in_place,
     "as_it_was": as_it_was,
     "copied_before": copied_before,
+    "check_refused": check_refused,
     "RowNode": RowNode,
 }
 
@@ -353,6 +359,8 @@ def _text(
         given = "known, handle_of, values, result, before"
     listed = [at for at in lists if at in bound.order]
     checks = "".join(_LISTED.format(at=at) for at in lists if at not in listed)
+    if form is _RECORD:
+        checks += "".join(_REFUSED.format(at=at) for at in bound.refuses if at in tensors)
     if listed:
         inactive = f"e{listed[0]}.count(None) == len(e{listed[0]})"
     else:

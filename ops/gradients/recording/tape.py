@@ -35,6 +35,7 @@ from .items import get_item, parts, set_item
 from .native_records import told_of, told_of_silent
 from .nested import in_parts, joined, results_in_parts
 from .recording import MISSED, recorder_for
+from .undifferentiated import check_refused
 from .writes import as_it_was, copied_before, rebase, refresh, retain_grad, root_of, single_edge
 
 __all__ = [
@@ -74,6 +75,8 @@ def taped(
         for_directions_alone(tensors_in(made))
         return made
     bound = bound_row(entry)
+    if bound.refuses:
+        check_refused(bound, values, handles if args is None else args)
     is_written_out = bound.is_plain or bound.writes_alone
     is_written_out = is_written_out and not (WATCHED and bound.in_place)
     if is_written_out and not ACTIVE and not own and entry.on_tensors is None:

@@ -56,6 +56,7 @@ __all__ = [
     "refused",
     "rewritten",
     "same_as",
+    "undifferentiated",
 ]
 
 Ints = Sequence[int]
@@ -84,6 +85,9 @@ Formula = Callable[..., Any]
 F = TypeVar("F", bound=Formula)
 Run = Callable[..., Any]
 """Runs an overload, `aten::mul.Tensor`, on machine values, and records it."""
+Refusing = str | Callable[[Sequence[Any]], str | None]
+"""What an error calls the operator, empty for its own name, or a function of its arguments that
+tells it; None where they may have gradients."""
 Rewriting = Callable[..., Any]
 """Like a forward, with `Run` before its arguments; None where the operator itself is to run."""
 
@@ -103,6 +107,7 @@ class Row:
     need no gradients though they hold floats.  `lays` says how torch lays its gradients, all or
     those of single arguments, where that is not how formulas leave them.  The gradients of an
     operator with arguments `together` are results of one operator in torch, which depend on those.
+    Arguments that it `refuses` may not require gradients.
     """
 
     operator: str
@@ -119,6 +124,7 @@ class Row:
     apart: tuple[int, ...] = ()
     lays: Lies | Mapping[str, Lies] = ""
     together: tuple[str, ...] = ()
+    refuses: Mapping[str, Refusing] = field(default_factory=dict)
 
 
 ROWS: Final[Declared[str, Row]] = Declared()
@@ -232,6 +238,14 @@ def giving_together(of: str, *operators: str) -> None:
     for operator in operators:
         name = f"aten::{operator}"
         ROWS.exchange(name, replace(ROWS[name], together=tuple(of.split())))
+
+
+def undifferentiated(of: str, *operators: str, called: Refusing = "") -> None:
+    """Say which arguments of operators that have rows may not require gradients, and what the error
+    calls the operator where that is not its own name."""
+    for operator in operators:
+        name = f"aten::{operator}"
+        ROWS.exchange(name, replace(ROWS[name], refuses=dict.fromkeys(of.split(), called)))
 
 
 def same_as(operator: str, *others: str) -> None:

@@ -12,7 +12,8 @@ What `gradients/recording/native_records.py` writes down of the calls of a way i
              a mask of the arguments that must be whole numbers; the address of what is told of
              calls with others, or 0; the address of keys of operands' sizes, the list of what nodes
              are told of them and of the classes of these, and whether they follow from sizes; where
-             the first argument is written, which of those that have gradients it is, or None
+             the first argument is written, which of those that have gradients it is, or None; a
+             mask of the arguments that may not require gradients
     argument a mask of the arguments whose gradients need it, -1 for what is no tensor; whether its
              sizes are kept where it is not; whether how it lies is, too; its number among those
              that have gradients, -1 for others
