@@ -28,11 +28,12 @@ Family = Literal[
     "samples",
     "convolutions",
     "losses",
+    "refused",
 ]
 """`elements`: each element by itself; `dims`: along dimensions that arguments name; `folds`: the
 same, or of all; `sizes`: views of given sizes; `views`: other ones; `products`: of matrices, which
 broadcast; `samples`: each sample by itself; `convolutions`: with weights; `losses`: of elements,
-which are reduced."""
+which are reduced; `refused`: told where in memory elements lie."""
 
 
 @cache

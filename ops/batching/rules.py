@@ -7,7 +7,7 @@ dimension is that of the slices, and gives results with that dimension in front.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, Never, TypeGuard
 
 from ..eager.aten import aten
 from ..eager.binding import Form
@@ -198,6 +198,13 @@ def _views(func: EagerFunction, args: Sequence[object], kwargs: dict[str, object
     return VIEWS[func.__name__](args[0][0], *args[1:], **kwargs)
 
 
+def _refused(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> Never:
+    raise RuntimeError(
+        f"Error: aten::{func.__name__} requires special handling, and does not yet have a batching "
+        "rule. Feel free to file a github issue!"
+    )
+
+
 def _products(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -> object:
     """Products of matrices broadcast; vectors are matrices of one row or column."""
     if kwargs or not all(map(_is_tensor, args)):
@@ -247,6 +254,7 @@ RULES: Final[dict[Family, Rule]] = {
         "sizes": _sizes,
         "views": _views,
         "products": _products,
+        "refused": _refused,
     },
     **{"samples": samples, "convolutions": convolutions, "losses": losses},
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import Final
+from typing import Any, Final
 
 from ...frontend.foundations.declared import Declared
 from ..tensors.tensor import Tensor
@@ -127,9 +127,37 @@ def _split(least: int) -> Callable[..., object]:
 def _strided(
     whole: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    if storage_offset is not None:
-        raise NotTogetherError
-    return whole.as_strided([whole.shape[0], *size], [whole.stride(0), *stride])
+    """The offset is that of the first slice; others lie as far behind as they do now."""
+    if len(size) != len(stride):
+        raise RuntimeError(
+            "Tensor.as_strided(size, stride, ...): size and stride must have the same length! "
+            f"Got size {[*size]} and stride {[*stride]}"
+        )
+    begin = whole.storage_offset()
+    at = begin if storage_offset is None else storage_offset
+    own_end, end = _end(begin, whole.shape[1:], whole.stride()[1:]), _end(at, size, stride)
+    if end > at and (at < begin or end > own_end):
+        raise RuntimeError(
+            f"result = tensor.as_strided({[*size]}, {[*stride]}, {at}) can access memory outside "
+            f"of `tensor`. `result` can access some memory in range [{at}, {end}], but `tensor` "
+            f"can only access some memory in range [{begin}, {own_end}]. This is not supported "
+            "inside of vmap, please try to rewrite the `as_strided` call as a sequence of PyTorch "
+            "view operations"
+        )
+    return whole.as_strided([whole.shape[0], *size], [whole.stride(0), *stride], at)
+
+
+def _end(begin: int, sizes: Sequence[int], strides: Sequence[int]) -> int:
+    """Where memory ends that elements of some sizes and strides lie in."""
+    if 0 in sizes:
+        return begin
+    steps = zip(sizes, strides, strict=True)
+    return begin + 1 + sum((size - 1) * stride for size, stride in steps)
+
+
+@VIEWS.of("as_strided_copy")
+def _strided_copy(whole: Tensor, *how: Any, **named: Any) -> Tensor:
+    return _strided(whole, *how, **named).clone()
 
 
 for _least, _letter in enumerate("vhd", 1):

@@ -144,7 +144,8 @@ def copy_with_storage(array: Array) -> Array:
 
 @operator(
     "aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
-    "SymInt? storage_offset=None) -> Tensor"
+    "SymInt? storage_offset=None) -> Tensor",
+    on_slices="refused",
 )
 def as_strided_scatter(
     self: Array, src: Array, size: Sizes, stride: Sizes, storage_offset: int | None
