@@ -123,7 +123,6 @@ def _split(least: int) -> Callable[..., object]:
     return split
 
 
-@VIEWS.of("as_strided")
 def _strided(
     whole: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
@@ -153,6 +152,9 @@ def _end(begin: int, sizes: Sequence[int], strides: Sequence[int]) -> int:
         return begin
     steps = zip(sizes, strides, strict=True)
     return begin + 1 + sum((size - 1) * stride for size, stride in steps)
+
+
+VIEWS.of("as_strided")(_strided)
 
 
 @VIEWS.of("as_strided_copy")

@@ -95,7 +95,6 @@ def make_subclass(
 def make_wrapper_subclass(
     cls: type[object],
     size: Sequence[int],
-    *,
     strides: Sequence[int] | None = None,
     storage_offset: int | None = None,
     memory_format: MemoryFormat | None = None,

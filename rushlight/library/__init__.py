@@ -15,6 +15,7 @@ from .checking import OpCheckError, opcheck
 from .custom import CustomOpDef, custom_op, triton_op, wrap_triton
 from .inferring import infer_schema
 from .libraries import Library, define, fallthrough_kernel, impl
+from .libraries import _scoped_library as _scoped_library
 from .registering import (
     get_ctx,
     get_kernel,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import singledispatch
 from typing import Any, Final
 
@@ -258,6 +259,16 @@ class Library:
     def _destroy(self) -> None:
         """Take away what this library defined and registered."""
         self._end()
+
+
+@contextmanager
+def _scoped_library(ns: str, kind: str, dispatch_key: str = "") -> Iterator[Library]:
+    """A block with a library, which takes away what that defined and registered when it ends."""
+    library = Library(ns, kind, dispatch_key)
+    try:
+        yield library
+    finally:
+        library._destroy()
 
 
 def _calling_line() -> str:

@@ -308,6 +308,11 @@ def test_how_they_are_shown_and_where_they_begin() -> None:
     assert Wrapped(X).__repr__(tensor_contents="inside") == "Wrapped(inside)"
     made = torch.Tensor._make_wrapper_subclass(Wrapped, [2, 3], strides=[1, 2], storage_offset=12)
     assert (made.storage_offset(), made.stride()) == (12, (1, 2))
+    by_place = torch.Tensor._make_wrapper_subclass(
+        *(Wrapped, [2, 3], [1, 2], 12, None, torch.float64, torch.strided, "cpu", False, True)
+    )
+    assert (by_place.stride(), by_place.dtype) == ((1, 2), torch.float64)
+    assert by_place.requires_grad
 
 
 def test_nobody_knows_an_operator() -> None:

@@ -531,3 +531,14 @@ def test_a_library_defines_what_a_decorator_stands_above() -> None:
     with pytest.raises(RuntimeError, match="Invalid alias_analysis type BAD"):
         torch.library.define(library, "less(Tensor x) -> Tensor", "BAD")
     library._destroy()
+
+
+def test_a_library_may_last_as_long_as_a_block() -> None:
+    with torch.library._scoped_library("test_scoped", "FRAGMENT") as library:
+        library.define("more(Tensor x) -> Tensor")
+        library.impl("more", lambda x: x + 1, "CPU")
+        assert torch.ops.test_scoped.more(torch.ones(1)).item() == 2
+    with pytest.raises(AttributeError, match="more"):
+        torch.ops.test_scoped.more(torch.ones(1))
+    with torch.library._scoped_library("test_scoped", "DEF") as library:
+        library.define("less(Tensor x) -> Tensor")
