@@ -4,7 +4,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.nn import functional as F
-from rushlight.ops.gradients.direct import products
+from rushlight.ops.gradients.direct import losses, products
 from rushlight.ops.layers import recurrent as recurrent_layers
 
 
@@ -54,6 +54,19 @@ def _agree(results: object, given: tuple[torch.Tensor, ...]) -> None:
         assert (composed is None) == (direct is None)
         if composed is not None:
             torch.testing.assert_close(direct, composed.detach(), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("sizes", [(3, 7), (700, 20), (5,), (1,)])
+def test_classes_that_lie_too_near(
+    sizes: tuple[int, ...], reduction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gradients of many pairs are made of a part of the rows at a time."""
+    torch.manual_seed(4)
+    monkeypatch.setattr(losses, "_PAIRS", 1000)
+    scores = _random(*sizes)
+    named = torch.randint(-1, sizes[-1], sizes)
+    _agree(F.multilabel_margin_loss(scores, named, reduction=reduction), (scores,))
 
 
 MATRIX, COLUMN, ROW = (5, 3), (3,), (5,)

@@ -210,3 +210,41 @@ def cross_entropy_loss(
     np.multiply(grad, shares, grad)
     np.put_along_axis(grad, places, np.take_along_axis(grad, places, 1) - shares, 1)
     return (Tensor._of(grad),)
+
+
+_PAIRS = 1 << 18
+"""So many pairs of classes are looked at at once; all of them would take much memory."""
+
+
+@direct("aten::multilabel_margin_loss", of="self")
+def multilabel_margin_loss(
+    g: Tensor, self: Tensor, target: Tensor, reduction: int
+) -> tuple[Tensor] | None:
+    """How many pairs of a class that is wanted and one that is not lie too near each other."""
+    if not are_wide(self) or not self._array.size:
+        return None
+    scores = self._array.reshape(-1, self._array.shape[-1] if self.ndim else 1)
+    named, classes = target._array.reshape(scores.shape), scores.shape[1]
+    slopes, rows = np.empty_like(scores), max(1, _PAIRS // (classes * classes))
+    for at in range(0, len(scores), rows):
+        part = slice(at, at + rows)
+        slopes[part] = _near_pairs(scores[part], named[part])
+    share = g._array / (classes * (len(scores) if reduction == MEAN else 1))
+    slopes *= share[:, None] if share.ndim else share
+    return (Tensor._of(slopes.reshape(self._array.shape)),)
+
+
+def _near_pairs(scores: Array, named: Array) -> Array:
+    """For each class of rows in how many pairs it is: with a sign where it is a wanted one."""
+    valid = np.logical_and.accumulate(named >= 0, 1)
+    places = np.where(valid, named, 0)
+    is_other = np.ones(scores.shape, bool)
+    rows = np.nonzero(valid)[0]
+    is_other[rows, named[valid]] = False
+    lack = 1 - np.take_along_axis(scores, places, 1)
+    near = lack[:, :, None] + scores[:, None, :] > 0
+    near &= valid[:, :, None]
+    near &= is_other[:, None, :]
+    found = near.sum(1).astype(scores.dtype)
+    np.subtract.at(found, (rows, named[valid]), near.sum(2)[valid].astype(scores.dtype))
+    return found
