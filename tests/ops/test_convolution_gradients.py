@@ -142,18 +142,22 @@ def test_rows_that_lie_in_another_order_have_one_kernel() -> None:
         (lambda *a: F.conv2d(*a, padding="same"), (2, 4, 8, 8), (6, 4, 4, 4)),
         (lambda *a: F.conv2d(*a, padding=1, groups=2), (2, 4, 8, 8), (6, 2, 3, 3)),
         (lambda *a: F.conv2d(*a, padding=1, groups=6), (2, 6, 8, 8), (6, 1, 3, 3)),
+        (lambda *a: F.conv2d(*a, stride=2, padding=1, groups=2), (3, 8, 9, 9), (6, 4, 3, 3)),
+        (lambda *a: F.conv2d(*a, padding=1), (3, 16, 20, 20), (6, 16, 3, 3)),
         (lambda *a: F.conv1d(*a), (4, 12), (6, 4, 3)),
         (lambda *a: F.conv3d(*a, padding=1), (1, 2, 4, 4, 4), (6, 2, 3, 3, 3)),
         (lambda *a: F.conv_transpose1d(*a, 4, 2), (1, 4, 6), (4, 6, 8)),
         (lambda *a: F.conv_transpose2d(*a, 2, 1), (2, 4, 5, 5), (4, 6, 4, 4)),
     ],
 )
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_calls_that_are_learned_give_the_bits_of_the_first(
-    convolve: Any, sizes: tuple[int, ...], shape: tuple[int, ...]
+    convolve: Any, sizes: tuple[int, ...], shape: tuple[int, ...], dtype: torch.dtype
 ) -> None:
     torch.manual_seed(5)
-    given = [torch.randn(each) for each in (sizes, shape, (6,))]
-    g = torch.randn(convolve(*given).shape)
+    given = [torch.randn(each).to(dtype) for each in (sizes, shape, (6,))]
+    g = torch.randn(convolve(*given).shape).to(dtype)
+    near = 1e-4 if dtype is torch.float32 else 3e-2
     for wanted in ((0, 1, 2), (0,), (1, 2)):
         asked = [each.detach().requires_grad_(at in wanted) for at, each in enumerate(given)]
         made, leaves = convolve(*asked), [asked[at] for at in wanted]
@@ -161,8 +165,32 @@ def test_calls_that_are_learned_give_the_bits_of_the_first(
         bits = set()
         for _ in range(5):
             found = torch.autograd.grad(made, leaves, g, retain_graph=True)
-            bits.add(b"".join(each.numpy().tobytes() for each in found))
+            bits.add(b"".join(each.double().numpy().tobytes() for each in found))
         assert len(bits) == 1
         for one, other in zip(found, plainly, strict=True):
             assert one.is_contiguous()
-            torch.testing.assert_close(one, other.detach(), rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(one, other.detach(), rtol=near, atol=near)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("groups", "stride", "size"), [(1, 1, 3), (1, 2, 3), (4, 1, 3), (16, 1, 3), (1, 1, 1)]
+)
+def test_large_gradients_of_16_bits_are_rounded_once(
+    groups: int, stride: int, size: int, dtype: torch.dtype
+) -> None:
+    """Sums are of float32: near those of float64 of the same numbers."""
+    torch.manual_seed(6)
+    sizes, shape = (4, 16, 24, 24), (16, 16 // groups, size, size)
+    given = [torch.randn(each).to(dtype) for each in (sizes, shape)]
+    found, wanted = [], []
+    for made, wide in ((found, dtype), (wanted, torch.float64)):
+        leaves = [each.to(wide).requires_grad_() for each in given]
+        y = F.conv2d(*leaves, None, stride, size // 2, 1, groups)
+        torch.manual_seed(7)
+        made += torch.autograd.grad(y, leaves, torch.randn(y.shape).to(dtype).to(wide))
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == dtype
+        scale = other.abs().max()
+        near = 1e-5 if dtype is torch.float32 else 2**-8
+        torch.testing.assert_close(one.double() / scale, other / scale, rtol=near, atol=near)

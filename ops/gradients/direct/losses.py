@@ -245,6 +245,6 @@ def _near_pairs(scores: Array, named: Array) -> Array:
     near = lack[:, :, None] + scores[:, None, :] > 0
     near &= valid[:, :, None]
     near &= is_other[:, None, :]
-    found = near.sum(1).astype(scores.dtype)
+    found: Array = near.sum(1).astype(scores.dtype)
     np.subtract.at(found, (rows, named[valid]), near.sum(2)[valid].astype(scores.dtype))
     return found

@@ -3,7 +3,7 @@
 That of a weight is the sum of products of the result's gradient with the numbers of the input that
 the weight was multiplied with.  So a convolution's kernel computes it whose weights are gradients,
 whose windows are all of a result, and whose groups are samples, or as many together as there are
-elements worth packing; the groups' sums are added up in order.
+elements worth packing; the groups' sums are added up.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
-import numpy as np
-
 from ....memory.dtype import Array
 from ....memory.remembered import remembered
 from ... import in_order
+from ..rows.folds import fold
 from . import sums
 from .convolutions import UNFIT, Convolution, Settled
 from .padded_planes import Ints, padded_lying
@@ -62,7 +61,8 @@ def of_weights(
     made = Convolution(known, x, grad, None)
     made.fill()
     parts = made.out.reshape(blocks, -1)
-    total: Array = parts[0] if blocks == 1 else np.add.reduce(parts, 0)
+    total = parts[0] if blocks == 1 else fold(parts, 0, 1, "sum")
+    assert total is not None
     return total.reshape(shape)
 
 
