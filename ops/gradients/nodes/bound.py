@@ -44,7 +44,6 @@ _READERS: Final = {
 }
 """How is read what every operator has."""
 
-
 Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
 """The gradients of a node's arguments."""
 Recorder = Callable[..., object]
@@ -55,7 +54,6 @@ Replay = Callable[
 ]
 """Makes the node of a call that ran: (known handles, what makes others, machine values, result, and
 what it wrote over, if that was kept)."""
-
 
 Traced = tuple[list[Edge | None], list[tuple[int, int | None]], Sequence[object], Set[int]]
 """Where arguments came from, their places, their shapes and dtypes in turn, and what to keep."""
@@ -95,7 +93,7 @@ class Bound:
         of = () if row is None else row.of
         self.orders = {at: of.index(name) for name, at in self.positions.items() if name in of}
         self.described, self.laid = set[int](), set[int]()
-        """The arguments of which formulas read sizes or dtype, and how their elements lie."""
+        """Arguments whose sizes or dtype formulas read, or how their elements lie."""
         self.recorders: dict[tuple[type, ...], Recorder] = {}
         self.replays: dict[tuple[type, ...], Replay] = {}
         self.composed: dict[object, Any] = {}  # what was written for arguments of a kind
@@ -111,7 +109,7 @@ class Bound:
         """Whether it writes its first argument, and nothing else of that changes."""
         is_smooth = (row is not None and not row.is_constant) or entry.on_tensors is not None
         self.is_idle = not (is_smooth or self.in_place or entry.is_out_form)
-        """Whether its calls leave nothing behind, or only what says that there is no gradient."""
+        """Whether its calls leave nothing, or only what says that there is no gradient."""
         self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
         """The operator whose first result it gives, of the same arguments."""
         self._note_what_is_read()
