@@ -280,12 +280,45 @@ def test_places_with_something_between_their_nodes_are_no_match() -> None:
         first = x.relu()
         return first * first.sigmoid()
 
-    def beside(x: Any) -> Any:
+    def beside(x: Any, y: Any) -> Any:
         first = x.relu()
-        return first.sigmoid(), first * x
+        return first.sigmoid(), first * y
 
     matcher = SubgraphMatcher(fx.symbolic_trace(pattern).graph)
     assert [len(matcher.match(fx.symbolic_trace(f).graph)) for f in (between, beside)] == [0, 1]
+
+
+def count(pattern: Any, function: Any) -> int:
+    """How many places of a function's graph look like a pattern."""
+    matcher = SubgraphMatcher(fx.symbolic_trace(pattern).graph)
+    return len(matcher.match(fx.symbolic_trace(function).graph))
+
+
+def test_arguments_of_overloads_that_are_left_out_are_those_by_default() -> None:
+    pool = torch.ops.aten.max_pool2d_with_indices.default
+
+    def pattern(x: Any, size: Any, stride: Any) -> Any:
+        return pool(x, size, stride, padding=[0, 0])
+
+    assert count(pattern, lambda x: pool(x, [2, 2], stride=[2, 2])) == 1
+    assert count(pattern, lambda x: pool(x, [2, 2], [2, 2], [0, 0], [1, 1])) == 1
+    assert count(pattern, lambda x: pool(x, [2, 2], [2, 2], [1, 1])) == 0
+    add = torch.ops.aten.add.Tensor
+    assert count(lambda x, y: add(x, y), lambda x, y: add(x, other=y, alpha=1)) == 1
+    assert count(lambda x, y: add(x, y, alpha=2), lambda x, y: add(x, y)) == 0
+    fold = torch.ops.aten.sum.dim_IntList
+    assert count(lambda x, dim: fold(x, dim, False), lambda x: fold(x, [1])) == 1
+
+
+def test_arguments_of_other_functions_are_given_alike() -> None:
+    assert count(lambda x, y: torch.add(x, y), lambda x, y: torch.add(x, y)) == 1
+    assert count(lambda x, y: torch.add(x, y), lambda x, y: torch.add(x, other=y)) == 0
+    assert count(lambda x, y: torch.add(x, y, alpha=1), lambda x, y: torch.add(x, y)) == 0
+
+
+def test_a_node_stands_for_one_of_a_pattern() -> None:
+    assert count(lambda x, y: torch.add(x, y), lambda x: torch.add(x, x)) == 0
+    assert count(lambda x: torch.add(x, x), lambda x: torch.add(x, x)) == 1
 
 
 def test_copies_keep_the_attributes_that_a_module_says_are_its_users() -> None:

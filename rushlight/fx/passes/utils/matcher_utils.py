@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from ....ops.eager.packets import Overload
 from ....ops.tensors.tensor import Tensor
 from ....utils._pytree import tree_flatten
 from ..._attributes import get_attr
@@ -115,7 +116,7 @@ class SubgraphMatcher:
         if pn in match.nodes_map:
             return match.nodes_map[pn] is gn
         taken = any(gn is each for each in match.nodes_map.values())
-        if (taken and pn.op != "placeholder") or not self._nodes_are_equal(pn, gn, name):
+        if taken or not self._nodes_are_equal(pn, gn, name):
             return False
         before = copy.copy(match.nodes_map)
         match.nodes_map[pn] = gn
@@ -131,18 +132,21 @@ class SubgraphMatcher:
         return self._match_values((pn.args, dict(pn.kwargs)), right, match)
 
     def _match_normalized(self, pn: Node, gn: Node, match: InternalMatch) -> bool:
-        """Arguments that are given in other ways: by position, by name, or not at all."""
-        pairs = [
-            node.normalized_arguments(node.graph.owning_module, None, None, True)
-            if node.op == "call_function" and node.graph.owning_module is not None
-            else None
-            for node in (pn, gn)
-        ]
-        left, right = pairs
-        if left is None or right is None or left.kwargs.keys() != right.kwargs.keys():
+        """Arguments of an overload that are given in other ways: by position, by name, or not at
+        all."""
+        target = pn.target
+        if pn.op != "call_function" or not isinstance(target, Overload):
             return False
-        ordered = {key: right.kwargs[key] for key in left.kwargs}
-        return self._match_values(left.kwargs, ordered, match)
+        schema: Any = target._schema
+        arguments: Sequence[Any] = schema.arguments
+        return self._match_parts(_all_of(arguments, pn), _all_of(arguments, gn), match)
+
+    def _match_parts(self, left: object, right: object, match: InternalMatch) -> bool:
+        """Lists by their elements, where both are; a node may stand for a whole list."""
+        if not (isinstance(left, (list, tuple)) and isinstance(right, (list, tuple))):
+            return self._match_value(left, right, match)
+        pairs = zip(left, right, strict=False)
+        return len(left) == len(right) and all(self._match_parts(*pair, match) for pair in pairs)
 
     def _match_values(self, left: object, right: object, match: InternalMatch) -> bool:
         mine, my_spec = tree_flatten(left)
@@ -198,6 +202,19 @@ class SubgraphMatcher:
         match.returning_nodes = [known[node] for node in outputs if node in known]
         match.name_node_map = {node.name: value for node, value in known.items()}
         return True
+
+
+def _all_of(arguments: Sequence[Any], node: Node) -> list[object]:
+    """What each argument of a schema is in a call, said or by default."""
+
+    def value(at: int, argument: Any) -> object:
+        if argument.name in node.kwargs:
+            return node.kwargs[argument.name]
+        if at < len(node.args) and not argument.kwarg_only:
+            return node.args[at]
+        return argument.default_value
+
+    return [value(at, argument) for at, argument in enumerate(arguments)]
 
 
 def _computed(nodes_map: Mapping[Node, object]) -> list[Node]:
