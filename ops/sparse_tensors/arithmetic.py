@@ -17,7 +17,7 @@ from ..table.pointwise import number_in
 from ..table.promotion import promote
 from ..tensors.tensor import Tensor
 from .forms import form
-from .parts import Compressed, Coo, are_unheard, flat_places
+from .parts import Compressed, Coo, Parts, are_at_same_places, are_unheard, flat_places
 from .structure import laid_as, to_coo, to_dense
 from .tensors import is_sparse, of_parts, parts_of
 
@@ -61,8 +61,11 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
 def _sum(a: Tensor, b: Tensor, alpha: Scalar) -> Tensor:
     """The sum of two sparse tensors; the factor is cut to a number of the common dtype."""
     _same_sizes("add", a, b)
-    one, other = parts_of(a).to_coo(), parts_of(b).to_coo()
-    added = _scaled(one.values, other.values, alpha)
+    first, second = parts_of(a), parts_of(b)
+    added = _scaled(first.values, second.values, alpha)
+    if first.values.shape == added.shape and are_at_same_places(first, second):
+        return _there(first, first.values + added)
+    one, other = first.to_coo(), second.to_coo()
     is_compressed = isinstance(parts_of(a), Compressed)
     if one.indices is other.indices and not (one.coalesced or is_compressed):
         return of_parts(Coo(one.indices, one.values + added, one.sizes))
@@ -72,6 +75,14 @@ def _sum(a: Tensor, b: Tensor, alpha: Scalar) -> Tensor:
     elif _ascends(one) and _ascends(other):
         made = made.once()._replace(coalesced=False)
     return laid_as(parts_of(a), made)
+
+
+def _there(like: Parts, values: Tensor) -> Tensor:
+    """New elements at the places of others; coordinates are those of the new tensor alone."""
+    made = like.with_values(values)
+    if isinstance(made, Coo):
+        made = made._replace(indices=made.indices.clone())
+    return of_parts(made)
 
 
 def _scaled(one: Tensor, other: Tensor, alpha: Scalar) -> Tensor:
@@ -215,6 +226,9 @@ def _repeated(own: Coo, sizes: tuple[int, ...]) -> Coo:
 
 def _of_both(a: Tensor, b: Tensor) -> Tensor:
     """The product of two sparse tensors, whose dense dimensions may broadcast."""
+    first, second = parts_of(a), parts_of(b)
+    if first.sizes == second.sizes and are_at_same_places(first, second):
+        return _there(first, first.values * second.values)
     one, other = parts_of(a).to_coo().once(), parts_of(b).to_coo().once()
     depth = one.depth
     if (
@@ -226,11 +240,11 @@ def _of_both(a: Tensor, b: Tensor) -> Tensor:
             "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, "
             "number of sparse dimensions, and shape of sparse dimensions"
         )
-    _, first, second = np.intersect1d(
+    _, ours, theirs = np.intersect1d(
         flat_places(one), flat_places(other), assume_unique=True, return_indices=True
     )
-    chosen = Tensor._of(first)
-    values = _select(one.values, 0, chosen) * _select(other.values, 0, Tensor._of(second))
+    chosen = Tensor._of(ours)
+    values = _select(one.values, 0, chosen) * _select(other.values, 0, Tensor._of(theirs))
     sizes = (*one.sizes[:depth], *values.shape[1:])
     made = Coo(_select(one.indices, 1, chosen), values, sizes, True)
     return laid_as(parts_of(a), made)

@@ -11,11 +11,12 @@ from ..eager import methods  # noqa: F401  (adds the methods that are called her
 from ..eager.dispatch import eager_function
 from ..memory.dtype import LAYOUTS, Array, Layout
 from ..selection.places import combined_natively
+from ..selection.ranking import argsort_stable
 from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 
-__all__ = ["Compressed", "Coo", "Parts", "are_unheard", "flat_places"]
+__all__ = ["Compressed", "Coo", "Parts", "are_at_same_places", "are_unheard", "flat_places"]
 
 _add_at = eager_function("aten::index_add")
 _select = eager_function("aten::index_select")
@@ -24,7 +25,10 @@ _COO: Final = LAYOUTS["sparse_coo"]
 
 def are_unheard(*values: Tensor) -> bool:
     """Whether they are plain tensors, and nobody asks for gradients or traces."""
-    return not (is_recording() or ACTIVE) and all(type(each) is Tensor for each in values)
+    recorded = is_recording()
+    return not ACTIVE and all(
+        type(each) is Tensor and not (recorded and each.requires_grad) for each in values
+    )
 
 
 class Coo(NamedTuple):
@@ -74,7 +78,7 @@ class Coo(NamedTuple):
         array = values._array
         if self.depth != 1 or array.dtype.char not in "fd":
             return None
-        order = np.argsort(places, kind="stable")
+        order = argsort_stable(places, True, 0, False)
         ordered = places[order]
         is_first = np.empty(len(ordered), np.bool_)
         is_first[0] = True
@@ -160,6 +164,21 @@ class Compressed(NamedTuple):
 
 
 Parts = Coo | Compressed
+
+
+def are_at_same_places(one: Parts, other: Parts) -> bool:
+    """Whether two tensors of the same sizes keep the same places, each once, in the same order."""
+    if isinstance(one, Coo) and isinstance(other, Coo):
+        is_once = one.coalesced and other.coalesced
+        return is_once and _same(one.indices, other.indices)
+    if not isinstance(one, Compressed) or not isinstance(other, Compressed):
+        return False
+    is_alike = one.by_columns == other.by_columns
+    return is_alike and _same(one.starts, other.starts) and _same(one.inner, other.inner)
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one is other or bool(np.array_equal(one._array, other._array))
 
 
 def flat_places(given: Coo) -> Array:

@@ -12,9 +12,10 @@ from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, Coo, flat_places
 from .structure import laid_as, select, t, to_csr, to_sparse
+from .structure import mask as select_places
 from .tensors import is_sparse, of_parts, parts_of
 
-__all__ = ["addmm", "matmul", "hspmm", "reduced_product", "smm", "spmm"]
+__all__ = ["addmm", "matmul", "hspmm", "reduced_product", "sampled_addmm", "smm", "spmm"]
 
 _add_at: Final = aten.index_add
 _product: Final = aten.matmul
@@ -161,6 +162,53 @@ def reduced_product(a: Tensor, b: Tensor, reduce: str | None = None) -> Tensor:
     empty = weighted.detach().new_zeros([own.sizes[0], b.shape[1]])
     places = rows.unsqueeze(1).expand_as(weighted)
     return empty.scatter_reduce(0, places, weighted, reduce, include_self=False)
+
+
+def _check_sampled(matrix: Tensor, a: Tensor, b: Tensor) -> None:
+    for name, each in (("mat1", a), ("mat2", b)):
+        if each.ndim < 2:
+            raise RuntimeError(
+                f"sampled_addmm: Expected {name} to be a matrix, got {each.ndim}-D tensor"
+            )
+    for one, other, names in ((a, b, ("mat1", "mat2")), (a, matrix, ("mat1", "self"))):
+        if one.dtype is not other.dtype:
+            raise RuntimeError(
+                f"sampled_addmm: Expected {names[0]} and {names[1]} to have the same dtype, but "
+                f"got {one.dtype.scalar_name} and {other.dtype.scalar_name}"
+            )
+    if a.shape[-1] != b.shape[-2]:
+        raise RuntimeError(
+            "sampled_addmm: mat1 and mat2 shapes cannot be multiplied "
+            f"({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})"
+        )
+    for place, name, each in ((-2, "mat1", a), (-1, "mat2", b)):
+        if matrix.shape[place] != each.shape[place]:
+            raise RuntimeError(
+                f"sampled_addmm: self.shape[{place}] must match {name}.shape[{place}]"
+            )
+
+
+def sampled_addmm(
+    matrix: Tensor, a: Tensor, b: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1
+) -> Tensor:
+    """`alpha * (a @ b) + beta * matrix` at the places that a sparse matrix keeps.
+
+    Raises:
+        RuntimeError: no matrices, sizes that do not meet, or dtypes that differ.
+    """
+    own = parts_of(matrix)
+    _check_sampled(matrix, a, b)
+    if a.ndim > 2 or b.ndim > 2 or len(own.sizes) > 2 or _is_full(own):
+        return select_places(a @ b, matrix) * alpha + matrix * beta
+    own = own.once()
+    rows, columns = own.to_coo().indices.unbind(0)
+    products = (_select(a, 0, rows) * _select(b.t(), 0, columns)).sum(1)
+    return of_parts(own.with_values(products * alpha + own.values * beta))
+
+
+def _is_full(own: Coo | Compressed) -> bool:
+    """Whether so many places are kept that a product of matrices is quicker than those of rows."""
+    return own.values.shape[0] * 16 > own.sizes[0] * own.sizes[1]
 
 
 @form("aten::mv")

@@ -12,6 +12,7 @@ from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dim
 from ..memory.dtype import LAYOUTS, Array, DType, Layout, Scalar
 from ..memory.inference import is_for_inference
+from ..selection.ranking import argsort_stable
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from .forms import form
@@ -61,11 +62,13 @@ def compress(given: Coo, by_columns: bool = False) -> Tensor:
         )
     given = given.once()
     outer, inner = given.indices.numpy()[::-1] if by_columns else given.indices.numpy()
-    order = np.lexsort((inner, outer))
     counts = np.bincount(outer, minlength=given.sizes[1 if by_columns else 0])
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    values = _select(given.values, 0, Tensor._of(order.astype(np.int64)))
-    made = Compressed(Tensor._of(starts), Tensor._of(inner[order]), values, given.sizes, by_columns)
+    values = given.values  # which lie by rows
+    if by_columns:
+        order = argsort_stable(np.ascontiguousarray(outer), True, 0, False)
+        inner, values = inner[order], _select(values, 0, Tensor._of(order))
+    made = Compressed(Tensor._of(starts), Tensor._of(inner.copy()), values, given.sizes, by_columns)
     return of_parts(made)
 
 
@@ -437,9 +440,10 @@ def index_select(tensor: Tensor, dim: int, index: Tensor) -> Tensor:
             f"of size {list(own.sizes)} at dimension {place}"
         )
     wanted = np.where(wanted < 0, wanted + count, wanted)
-    order = np.argsort(row, kind="stable")
-    first = np.searchsorted(row[order], wanted)
-    counts = np.searchsorted(row[order], wanted, "right") - first
+    order = argsort_stable(np.ascontiguousarray(row), True, 0, False)
+    ordered = row[order]
+    first = np.searchsorted(ordered, wanted)
+    counts = np.searchsorted(ordered, wanted, "right") - first
     steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     keep = order[np.repeat(first, counts) + steps]
     places = own.indices.numpy()[:, keep].copy()

@@ -19,7 +19,7 @@ from ..ops.sparse_tensors.creation import CHECKED as _CHECKED
 from ..ops.sparse_tensors.creation import sparse_coo_tensor as _sparse_coo_tensor
 from ..ops.sparse_tensors.products import addmm as _addmm
 from ..ops.sparse_tensors.products import reduced_product as _reduced_product
-from ..ops.sparse_tensors.structure import mask as _mask
+from ..ops.sparse_tensors.products import sampled_addmm as _sampled_addmm
 from ..ops.tensors.tensor import Tensor
 from .legacy_tensors import SPARSE_CLASSES
 
@@ -76,8 +76,12 @@ def sampled_addmm(
     alpha: Scalar = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`alpha * (mat1 @ mat2) + beta * input` at the places that the matrix `input` keeps."""
-    made = _mask(mat1 @ mat2, input) * alpha + input * beta
+    """`alpha * (mat1 @ mat2) + beta * input` at the places that the matrix `input` keeps.
+
+    Raises:
+        RuntimeError: no matrices, sizes that do not meet, or dtypes that differ.
+    """
+    made = _sampled_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     return made if out is None else out.copy_(made)
 
 

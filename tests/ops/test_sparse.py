@@ -137,6 +137,77 @@ def test_products_give_gradients_to_both_sides(layout: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
+def test_sums_and_products_at_the_same_places(layout: Any) -> None:
+    whole = torch.tensor([[0.0, 2, 0], [3, 0, 4]])
+    values = torch.tensor([2.0, 3.0, 4.0])
+    one = whole.to_sparse(layout=layout)
+    other = (whole * 10).to_sparse(layout=layout)
+    elsewhere = torch.tensor([[1.0, 2, 0], [0, 0, 4]]).to_sparse(layout=layout)
+    for second, dense in ((other, whole * 10), (elsewhere, elsewhere.to_dense())):
+        assert torch.equal((one + second).to_dense(), whole + dense)
+        assert torch.equal(torch.sub(one, second, alpha=2).to_dense(), whole - 2 * dense)
+        assert torch.equal((one * second).to_dense(), whole * dense)
+        assert (one + second).layout is layout
+    made = one + one
+    if layout is torch.sparse_coo:
+        assert made.is_coalesced()
+        made.indices().zero_()
+    assert torch.equal(one.to_dense(), whole)
+    grown = torch.sparse_coo_tensor([[0, 1, 1], [1, 0, 2]], values.requires_grad_(), (2, 3))
+    grown = grown.coalesce()
+    (grown * grown + grown).to_dense().sum().backward()
+    assert values.grad.tolist() == [5.0, 7.0, 9.0]
+
+
+def test_rows_made_of_coordinates_share_their_elements() -> None:
+    s = _example().coalesce()
+    rows, columns = s.to_sparse_csr(), s.to_sparse_csc()
+    s.values()[0] = 7
+    assert rows.values().tolist() == [7.0, 4.0, 5.0]
+    assert columns.values().tolist() == [4.0, 3.0, 5.0]
+    assert columns.row_indices().tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("size", [3, 40])
+def test_products_at_the_places_of_a_matrix(size: int) -> None:
+    drawn = torch.Generator().manual_seed(2)
+    a = torch.randn(size, 5, dtype=torch.float64, generator=drawn)
+    b = torch.randn(5, 2 * size, dtype=torch.float64, generator=drawn)
+    whole = torch.zeros(size, 2 * size, dtype=torch.float64)
+    whole[[0, 1, 1, 2], [1, 0, 5, 2]] = 3.0
+    kept = whole != 0
+
+    def found(product: Any) -> tuple[Any, ...]:
+        left, right = a.clone().requires_grad_(), b.clone().requires_grad_()
+        made = product(left, right)
+        (made * made).sum().backward()
+        return made.detach(), left.grad, right.grad
+
+    ours = found(
+        lambda left, right: torch.sparse.sampled_addmm(
+            whole.to_sparse_csr(), left, right, beta=0.5, alpha=2
+        ).to_dense()
+    )
+    wanted = found(lambda left, right: (2 * (left @ right) + 0.5 * whole) * kept)
+    for one, other in zip(ours, wanted, strict=True):
+        assert torch.allclose(one, other)
+
+
+def test_which_matrices_are_multiplied_at_places() -> None:
+    rows = torch.eye(2, 3).to_sparse_csr()
+    for left, right, said in (
+        (torch.ones(2), torch.ones(4, 3), "Expected mat1 to be a matrix, got 1-D tensor"),
+        (torch.ones(2, 4), torch.ones(5, 3), "cannot be multiplied (2x4 and 5x3)"),
+        (torch.ones(3, 4), torch.ones(4, 3), "self.shape[-2] must match mat1.shape[-2]"),
+        (torch.ones(2, 4), torch.ones(4, 2), "self.shape[-1] must match mat2.shape[-1]"),
+        (torch.ones(2, 4).double(), torch.ones(4, 3), "same dtype, but got Double and Float"),
+        (torch.ones(2, 4).int(), torch.ones(4, 3).int(), "and self to have the same dtype"),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(said)):
+            torch.sparse.sampled_addmm(rows, left, right)
+
+
 def test_gradients_of_values_and_of_leaves() -> None:
     values = torch.tensor([3.0, 4.0, 5.0], requires_grad=True)
     s = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], values, (2, 3))
