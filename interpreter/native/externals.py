@@ -21,7 +21,7 @@ from ...ops.kernels.code.loading.numpy_functions import NUMPY_FUNCTIONS, functio
 from ...ops.memory.dtype import default_dtype
 from ...ops.tensors.slots import slots_of_tensors
 from ...ops.tensors.tensor import Parameter, Tensor
-from ..values.objects import ScriptObject
+from ..values.objects import EnumMember, ScriptObject
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
 __all__ = ["EXTERNALS", "INT32", "VARIADIC", "table_of", "words_of"]
@@ -88,7 +88,8 @@ VARIADIC: Final[Mapping[str, str]] = {"snprintf": "i32 (ptr, i64, ptr, ...)"}
 _CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
-    *("none", "failed", "stopped", "slots", "cls", "name", "write", "ScriptObject"),
+    *("none", "failed", "stopped", "slots", "cls", "name", "enum", "write"),
+    *("ScriptObject", "EnumMember"),
     *("real", "Tensor", "Parameter", "false", "places"),
 )
 """Python's objects that every table has."""
@@ -137,7 +138,8 @@ def table_of(
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    own = ("slots", "cls", "name", _write, ScriptObject, _REAL, Tensor, Parameter, False, _PLACES)
+    own = ("slots", "cls", "name", "enum", _write, ScriptObject, EnumMember)
+    own += (_REAL, Tensor, Parameter, False, _PLACES)
     kept = (*_CLASSES, None, failed, stopped, *own, *outer.values())
     functions = map(_address, words[: -len(kept)])
     table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(_word, kept)))

@@ -2,9 +2,10 @@
 
 The table of outer addresses has a word for each: `made <name>` is called with a tuple of the
 elements of a NamedTuple or of the attributes of an object; `members <name>` is the tuple of an
-enumeration's members, `numbers <name>` the dict of their places by name.  What Python has in the
-place of such values is `called <name>`, called in the same way, and `class <name>` with its
-`shown <name>`, the tuple of members.  The `cls` of an object is `type <name>`.
+enumeration's members, `numbers <name>` the dict of their places by name, `enum <name>` its type.
+What Python has in the place of such values is `called <name>`, called in the same way, and
+`class <name>` with its `shown <name>`, the tuple of members.  The `cls` of an object is
+`type <name>`.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
     type = kind.type
     if isinstance(type, EnumType):
         members = tuple(EnumMember(type, name) for name, _ in type.members)
+        source.outer[f"enum {kind.name}"] = type
         source.outer[f"members {kind.name}"] = members
         source.outer[f"numbers {kind.name}"] = {m.name: i for i, m in enumerate(members)}
         python = python_class(type)

@@ -35,6 +35,7 @@ from ...typecheck.types.types import (
     STRING,
     TENSOR,
     DictType,
+    EnumType,
     ListType,
     Type,
 )
@@ -491,8 +492,9 @@ def _held(holder: ScriptObject) -> Iterator[tuple[int, ClassAttribute, object]]:
 
 
 def _holds_words(type: Type) -> bool:
-    """Whether values of a type are made of numbers, strings, None and containers alone."""
-    if type in _WORDS:
+    """Whether values of a type are made of numbers, strings, members of enumerations, None and
+    containers alone."""
+    if type in _WORDS or isinstance(type, EnumType):
         return True
     is_known = type.list_of is not None or isinstance(type, DictType) or bool(type.tuple_of)
     is_known = is_known or type.optional_of is not None
@@ -529,4 +531,6 @@ def _is_plain(type: Type) -> bool:
     if isinstance(type, ClassType):
         return type.qualified_name.startswith(BUILTIN_NAMESPACE)
     inside = type.contained
-    return all(map(_is_plain, inside)) if inside else type in _WORDS
+    if inside:
+        return all(map(_is_plain, inside))
+    return type in _WORDS or isinstance(type, EnumType)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -126,3 +127,39 @@ def test_tensors_that_are_exchanged_are_read_where_they_are_used() -> None:
         (wanted, held), (found, other) = model(torch.ones(4)), scripted(torch.ones(4))
         assert found == wanted
         assert torch.equal(other, held)
+
+
+class Phase(Enum):
+    QUIET = 0
+    LOUD = 1
+
+
+class Machine(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.phase = Phase.QUIET
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor) -> list[int]:
+        energy = self.linear(x).abs().mean(1)
+        out: list[int] = []
+        for i in range(energy.size(0)):
+            if self.phase == Phase.QUIET:
+                if float(energy[i]) > 0.5:
+                    self.phase = Phase.LOUD
+            else:
+                out.append(i)
+                if float(energy[i]) <= 0.5:
+                    self.phase = Phase.QUIET
+        return out
+
+
+def test_an_island_takes_and_sets_members_of_enumerations(monkeypatch: Any) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    module = Machine().eval().requires_grad_(False)
+    scripted, x = torch.jit.script(module), torch.randn(9, 4)
+    want = [module(x) for _ in range(5)]
+    assert [scripted(x) for _ in range(5)] == want
+    assert [each.is_native for each in islands_of(scripted)] == [True]
+    assert [each.why_not for each in islands_of(scripted)] == [""]
+    assert scripted.phase == module.phase

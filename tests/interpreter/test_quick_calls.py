@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -422,3 +423,29 @@ def test_what_may_be_a_tensor_is_quick_where_it_is_one() -> None:
         assert scripted([x, x.clone().requires_grad_()], 2.0).requires_grad
         with pytest.raises(RuntimeError, match="Expected a value of type"):
             scripted("a", 2.0)
+
+
+class Way(Enum):
+    UP = 1
+    DOWN = 2
+
+
+class Turning(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.way = Way.UP
+
+    def forward(self, x: Tensor, way: Way) -> tuple[Tensor, Way]:
+        before = self.way
+        self.way = way
+        return (x + 1 if before == Way.UP else x - 1), before
+
+
+def test_calls_with_members_of_enumerations_are_quick() -> None:
+    scripted, x = torch.jit.script(Turning()), torch.ones(2)
+    hot(scripted, x, Way.UP)
+    before, way = scripted(x, Way.DOWN)
+    assert (before.tolist(), way) == ([2.0, 2.0], Way.UP)
+    before, way = scripted(x, Way.UP)
+    assert (before.tolist(), way) == ([0.0, 0.0], Way.DOWN)
+    assert scripted.way == Way.UP
