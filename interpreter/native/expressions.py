@@ -84,6 +84,7 @@ _CONSTANTS: Final[dict[str, object]] = {
         "MOST_RANKED": 64,
         "MOST_JOINED": 1 << 14,
         "TELLS_VIEWS": False,
+        "GIVES_PARTS": False,
     },
     **{f"DTYPE_{name.upper()}": np.dtype(name).num for name in _READ_DTYPES},
     **{f"NUMBER_{name.upper()}": DTYPES[name].number for name in _READ_DTYPES},

@@ -57,7 +57,7 @@ def find_islands(
     code: Code,
     taken: Mapping[int, Mapping[int, int]],
     *,
-    may_write: bool = True,
+    records: bool = False,
     left_out: Collection[Step] = (),
 ) -> dict[int, dict[int, FoundIsland]]:
     """The islands of a code: of each region, by its identity, where they begin.
@@ -65,11 +65,12 @@ def find_islands(
     Args:
         taken: of each region the parts that islands leave alone: from where up to where.
         left_out: steps that they leave alone, too.
-        may_write: whether they may write to tensors, of which nobody hears who records operators.
+        records: whether somebody records operators, who hears of none in islands: then they write
+            to no tensors, and make none of others.
     """
     if not code.has_loop or not is_native_possible():
         return {}
-    finder = _Finder(code, taken, may_write, frozenset(left_out))
+    finder = _Finder(code, taken, records, frozenset(left_out))
     finder.region(code.body, frozenset())
     return finder.found
 
@@ -81,10 +82,10 @@ class _Finder:
         self,
         code: Code,
         taken: Mapping[int, Mapping[int, int]],
-        may_write: bool,
+        records: bool,
         left_out: frozenset[Step],
     ) -> None:
-        self._code, self._taken, self._may_write = code, taken, may_write
+        self._code, self._taken, self._records = code, taken, records
         self._left_out = left_out
         self._registers, self._moved = Registers(), dict(_moved(code.body))
         self._set = names_set(code)
@@ -123,7 +124,10 @@ class _Finder:
             begin = _without_idle(self._code, region, first, end)
             parts = region[begin:end]
             if any(isinstance(part, Repeat) for part in parts):
-                island = _island(self._code, self._registers, self._moved, parts, needed[end])
+                live = needed[end]
+                island = _island(
+                    self._code, self._registers, self._moved, parts, live, self._records
+                )
                 if island is not None:
                     return begin, FoundIsland(end, *island)
         return None
@@ -168,8 +172,9 @@ class _Finder:
         read = (each.node.attributes["name"] for each in steps if is_read_of_tensor(each))
         if not self._set.isdisjoint(read):
             return False
-        return self._may_write or not any(
-            each is not None and each.is_in_place for each in map(self._code.called, steps)
+        return not self._records or not any(
+            each is not None and (each.is_in_place or is_of_few(each))
+            for each in map(self._code.called, steps)
         )
 
 
@@ -189,8 +194,12 @@ def _without_idle(code: Code, region: Region, begin: int, end: int) -> int:
 def _takes(code: Code, part: Part) -> bool:
     """Whether native code may do a part, as far as its operators and the types of values tell."""
     is_read = isinstance(part, Step) and part.node.kind in _READING
-    if isinstance(part, Step) and lists_tensors(part.node):
+    if isinstance(part, Step) and (
+        lists_tensors(part.node) or row(part.instruction).name == "free"
+    ):
         return True
+    if isinstance(part, Step) and _changes_tensors_kept(part):
+        return _is_made(part) and _has_native(code, part)
     for each in part.node.outputs:
         if not (each.type in _READ or _has_kind(each.type) or (is_read and _enters(each.type))):
             return False
@@ -198,23 +207,40 @@ def _takes(code: Code, part: Part) -> bool:
         return all(_takes(code, each) for each in (*part.then, *part.otherwise))
     if isinstance(part, Repeat):
         return all(_takes(code, each) for each in part.body)
-    called = code.called(part)
-    if called is None:
-        return row(part.instruction).name not in _REFUSED
-    return bool(called.native) and not (called.signature.is_mutable and _keeps_tensors(part.node))
+    return _has_native(code, part)
+
+
+def _has_native(code: Code, step: Step) -> bool:
+    """Whether there is native code for what a step does."""
+    called = code.called(step)
+    return bool(called.native) if called else row(step.instruction).name not in _REFUSED
 
 
 _READING: Final = frozenset(("aten::__getitem__", "prim::TupleUnpack", "prim::TupleIndex"))
 """What takes parts of containers with tensors, which nothing else may do."""
 
 
-def _keeps_tensors(node: Node) -> bool:
-    """Whether the first operand of a node is a container with tensors."""
-    return (
-        node.inputs[0].type != TENSOR
-        and _enters(node.inputs[0].type)
-        and not _has_kind(node.inputs[0].type)
-    )
+def _changes_tensors_kept(step: Step) -> bool:
+    """Whether a step changes a container with tensors."""
+    signature = step.node.signature
+    is_free = row(step.instruction).name == "free"
+    if is_free or signature is None or not signature.is_mutable:
+        return False
+    type = step.node.inputs[0].type
+    return type != TENSOR and _enters(type) and not _has_kind(type)
+
+
+def _is_made(step: Step) -> bool:
+    """Whether what a step changes is a list that the code makes there."""
+    return step.node.inputs[0].node.kind == "prim::ListConstruct"
+
+
+def _changes_others(region: Region) -> bool:
+    """Whether parts change lists of tensors that they have not made."""
+    steps = [part for part in parts_of(region) if isinstance(part, Step)]
+    made = {value for each in steps for value in each.node.outputs}
+    changing = filter(_changes_tensors_kept, steps)
+    return any(each.node.inputs[0] not in made for each in changing)
 
 
 def _enters(type: Type) -> bool:
@@ -236,14 +262,19 @@ def _has_kind(type: Type) -> bool:
 
 
 def _island(
-    code: Code, registers: Registers, moved: Moved, region: Region, live: frozenset[int]
+    code: Code,
+    registers: Registers,
+    moved: Moved,
+    region: Region,
+    live: frozenset[int],
+    records: bool,
 ) -> tuple[Island, tuple[int, ...]] | None:
     """The island that parts are, behind which the registers `live` are needed, and the registers
     that it empties; None if what it takes or gives is no native value."""
     whole = region
     reads = ReadsInFront(registers, region, code.register_count + 1)
     region, texts = reads.region, reads.texts
-    if any(map(is_read_of_tensor, parts_of(region))):
+    if any(map(is_read_of_tensor, parts_of(region))) or _changes_others(region):
         return None
     uses = Row(registers)
     for part in region:
@@ -255,8 +286,8 @@ def _island(
         return None
     if not all(each in types and _enters(types[each]) for each in given):
         return None
-    tensors = _tensors_made(code, registers, region)
-    if not all(each in made and (_has_kind(made[each]) or each in tensors) for each in results):
+    own = _tensors_made(code, registers, region, records)
+    if not all(each in made and (_has_kind(made[each]) or each in own) for each in results):
         return None
     node = Node(code.nodes[0].graph, "prim::TupleConstruct", region[-1].node.span)
     constants, body = [*code.constants, True], list(region)
@@ -274,7 +305,10 @@ def _island(
         code.types,
         code.names,
     )
-    if len(part_of.instructions) > LONGEST or not _writes_what_is_given(part_of, given):
+    written = _written(part_of, given)
+    if len(part_of.instructions) > LONGEST or written is None:
+        return None
+    if written and any(made[each].list_of == TENSOR for each in results):
         return None
     arguments = tuple(types[each] for each in given)
     told = tuple(texts.get(each, f"r{each}") for each in given)
@@ -282,15 +316,22 @@ def _island(
     return island, tuple(sorted(emptied_by(registers, whole) - set(results)))
 
 
-def _tensors_made(code: Code, registers: Registers, region: Region) -> set[int]:
-    """The registers in which parts leave tensors that native code makes."""
+def _tensors_made(code: Code, registers: Registers, region: Region, records: bool) -> set[int]:
+    """The registers in which parts leave tensors that native code makes, or lists of tensors that
+    it fills: not for those who record operators, since parts of tensors may be in there."""
     made = set[int]()
     for part in region:
-        if isinstance(part, Step) and is_maker(code.called(part)):
+        if isinstance(part, Step) and _makes(code, part, records):
             made.update(targets_of(part))
         else:
             made -= registers.written([part])
     return made
+
+
+def _makes(code: Code, step: Step, records: bool) -> bool:
+    if is_maker(code.called(step)):
+        return True
+    return lists_tensors(step.node) and step.node.output.type.list_of == TENSOR and not records
 
 
 def _makes_tensor(code: Code, part: Part) -> bool:
@@ -314,13 +355,13 @@ _MADE: Final[dict[Type, tuple[str, ...]]] = {
 """The dtypes of tensors that are made of lists of numbers."""
 
 
-def _writes_what_is_given(code: Code, given: Sequence[int]) -> bool:
-    """Whether the tensors that an island writes, if it does, come from outside."""
+def _written(code: Code, given: Sequence[int]) -> list[int] | None:
+    """The places of the tensors that an island is given and writes; None if it writes others that
+    it has not made."""
     try:
-        written_places(code, given)
+        return written_places(code, given)
     except NotNative:
-        return False
-    return True
+        return None
 
 
 Moved = Mapping[tuple[Node, int], Type]
@@ -414,6 +455,8 @@ class _Part:
         self._island, self._native, self.cool = island, native, cool
         self._how, self._run = native.how, native.quick_run()
         self._tensors = [place for place, type in enumerate(island.types) if type == TENSOR]
+        if _gives_lists(island):  # in which a tensor that is given is the very one
+            self._tensors = []
 
     def is_of(self, island: Island) -> bool:
         """Whether it does what an island does that begins and ends where its own does."""
@@ -460,6 +503,14 @@ class _Part:
     def spent(self, since: float) -> None:
         """The plan did it, from a time of `thread_time` up to now."""
         self._native.count_in_plan(thread_time() - since)
+
+
+def _gives_lists(island: Island) -> bool:
+    """Whether lists of tensors are among the results of an island."""
+    if not island.results:
+        return False
+    types = island.code.body[-2].node.output.type.tuple_of
+    return any(each.list_of == TENSOR for each in types)
 
 
 class _Islands:

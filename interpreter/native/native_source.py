@@ -7,7 +7,7 @@ from typing import Final
 
 from ...typecheck.types.types import Type
 from .dict_versions import VERSION_AT
-from .kinds import Kind, holds_arrays
+from .kinds import MADE, Kind, holds_arrays
 
 __all__ = ["NativeSource"]
 
@@ -66,6 +66,12 @@ class NativeSource:
         return any(map(holds_arrays, (self.result, *may_change)))
 
     @property
+    def gives_parts(self) -> bool:
+        """Whether tensors that it is given, or parts of these, may be among the results."""
+        assert self.result is not None
+        return _holds_others(self.result)
+
+    @property
     def takes_objects(self) -> bool:
         """Whether what an object holds is taken in, which may be much more than a call needs."""
         return any(kind.family == "object" for kind in self.arguments)
@@ -96,6 +102,13 @@ class NativeSource:
 _PLAIN = frozenset(
     ("int", "float", "c128", "bool", "none", "str", "list", "dict", "tuple", "optional", "union")
 )
+
+
+def _holds_others(kind: Kind) -> bool:
+    """Whether tensors may be in there that are not made by native code."""
+    if kind.family == "array":
+        return kind != MADE
+    return any(map(_holds_others, kind.parts))
 
 
 def _is_container(kind: Kind) -> bool:

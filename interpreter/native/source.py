@@ -148,6 +148,7 @@ class _Writer(Steps):
         if self._program.orders:
             source.lines += ["def object_lt(self, other):", *self._program.orders.values()]
         source.names["TELLS_VIEWS"] = source.gives_tensors
+        source.names["GIVES_PARTS"] = source.gives_parts
         note_outside(source)
         note_sites(source)
         source.lines += ["def entry(arguments):", " begin(arguments)"]

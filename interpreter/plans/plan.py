@@ -139,12 +139,11 @@ class Islands(Protocol):
         code: Code,
         taken: Mapping[int, Mapping[int, int]],
         *,
-        may_write: bool = True,
+        records: bool = False,
         left_out: Collection[Step] = (),
     ) -> dict[int, dict[int, FoundIsland]]:
         """Those of a code, of each region by its identity, without the steps that are left out: see
-        `write_plan`.  They write to tensors if they may, which nobody hears of who records
-        operators."""
+        `write_plan`.  Who `records` operators hears of none in islands."""
 
     def at_work(self, island: Island, cool: Callable[[], object], known: object) -> NativePart:
         """One at work, that which is `known` if it is one; `cool` is called when it never will be
@@ -244,7 +243,7 @@ def make_plan(
     find = None
     if islands is not None and guard is None:
         large = () if cuts is None else cuts.large
-        find = partial(islands.find, may_write=calls.recording is None, left_out=large)
+        find = partial(islands.find, records=calls.recording is not None, left_out=large)
     source = write_plan(
         code,
         calls_all=calls_all,

@@ -132,6 +132,7 @@ class _Finder:
         latest = self._latest_begins(region)
         worth = [0, *accumulate(_worth(self.code, [part], view) for part in region)]
         views = [0, *accumulate(_makes_view(self.code, part) for part in region)]
+        empty = list(map(_makes_empty_list, region))
         while position < len(region):
             is_begin = position in begins or not _is_idle(region[position])
             is_begin = is_begin and position <= latest[position]
@@ -141,7 +142,7 @@ class _Finder:
                 stop += 1
             found = None
             while found is None and is_begin and stop != failed:
-                ends = _ends(position, stop, joined, tests, worth, views, fewest)
+                ends = _ends(position, stop, together, empty, worth, views, joined, fewest)
                 found, known = self._longest(region, ends, needed)
                 if known >= stop:
                     break
@@ -290,21 +291,23 @@ class _Finder:
 def _ends(
     start: int,
     stop: int,
-    joined: Sequence[tuple[int, int]],
-    tests: Sequence[tuple[int, int]],
+    together: Sequence[tuple[int, int]],
+    empty: Sequence[bool],
     worth: Sequence[int],
     views: Sequence[int],
+    joined: Sequence[tuple[int, int]],
     fewest: int,
 ) -> list[int]:
-    """`start`, and where stretches that begin there and reach up to `stop` at most may end; what is
-    `joined`, and loops with their `tests`, may not be cut, `worth` is that of all in front of each
-    position, `views` how many views are made there, and `fewest` what it is worth at least."""
+    """`start`, and where stretches that begin there and reach up to `stop` at most may end: not
+    amid what is `together`, some of it as `joined` operators, nor behind `empty` lists, which
+    belong to what fills them.  `worth` is that of all in front of each position, `views` how many
+    views are made there, and `fewest` what a stretch is worth at least."""
     found = list[int]()
     for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
         here = worth[last] - worth[start]
         if here < fewest:
             break
-        if any(a < last < b for a, b in (*joined, *tests)):
+        if empty[last - 1] or any(a < last < b for a, b in together):
             continue
         is_group = any(worth[b] - worth[a] == here for a, b in joined if start <= a < last)
         if is_group and views[last] == views[start]:
@@ -331,6 +334,15 @@ def _is_idle(part: Part) -> bool:
         return not all(map(_is_of_constants, part.node.inputs))
     instruction = part.instruction
     return operator_number(instruction) is None and row(instruction).name != "list"
+
+
+def _makes_empty_list(part: Part) -> bool:
+    """Whether a part makes a list of tensors that has none yet."""
+    return (
+        isinstance(part, Step)
+        and part.node.kind == "prim::ListConstruct"
+        and (not part.node.inputs and part.node.output.type.list_of == TENSOR)
+    )
 
 
 def _is_of_constants(value: Value) -> bool:
