@@ -334,7 +334,9 @@ class Building:
         """Moves from registers of their own in the place of a step that reads parts of a dict or
         tuple, which is there in front of the stretch: dicts have to be."""
         (source, *_) = read_numbers(step.instruction)
-        if source in self._own:
+        if source in self._lifting.held:
+            reads = reads_of(step, self._lifting.held)
+        elif source in self._own:
             self._is_known = self._is_known and not reads_dict(step)
             return [step]
         made = list[Step]()

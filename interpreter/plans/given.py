@@ -111,16 +111,18 @@ def reads_dict(step: Step) -> bool:
     return any(value.type.dict_of is not None for _, value in values_read(step))
 
 
-def reads_of(step: Step) -> list[tuple[int, str]]:
+def reads_of(step: Step, held: Mapping[int, int] | None = None) -> list[tuple[int, str]]:
     """The registers in which a step leaves numbers or tensors that are parts of a tuple or dict,
-    and what reads them in Python; nothing of other steps."""
+    and what reads them in Python; nothing of other steps.  What registers hold is in front of a
+    stretch in those that `held` tells, if it has them."""
     outputs, targets = step.node.outputs, targets_of(step)
     if len(outputs) != len(targets) or any(each.type not in _PLAIN for each in outputs):
         return []
     name, node = row(step.instruction).name, step.node
     if name in _TUPLE_READS:
         source, *place = step.instruction[2:]
-        first = f"r{source}"
+        assert isinstance(source, int)
+        first = f"r{(held or {}).get(source, source)}"
         places = [*place, *range(len(targets))][: len(targets)]
         pairs = zip(targets, places, strict=True)
         return [(target, f"({first}[{place}] if {first} else None)") for target, place in pairs]

@@ -46,14 +46,12 @@ class Lifting:
         self.held: dict[int, int] = dict(before.held) if before else {}
         self.of_modules: dict[int, int] = dict(before.of_modules) if before else {}
         self._makes = makes
-        self._appends: bool = before is not None and before._appends
+        self._changes: bool = before is not None and before._changes
 
     def watch(self, part: Part) -> None:
         """A part comes next, after which lists may be others."""
         steps = (each for each in parts_of([part]) if isinstance(each, Step))
-        self._appends = self._appends or any(
-            row(each.instruction).name == "append" for each in steps
-        )
+        self._changes = self._changes or any(map(_changes_list, steps))
 
     def takes(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
         """Whether a step is done in front of the stretch alone, which writes the registers `own` by
@@ -62,16 +60,18 @@ class Lifting:
             self._takes_view(step, entry, own)
             or (is_item(step) and self._is_there(step, own))
             or self._takes_part(step, own)
+            or (_asks_for_tuple(step) and self._is_there(step, own))
             or self._takes_element(step, entry, own)
             or (self._makes and self._takes_made(step, own))
         )
 
     def _takes_part(self, step: Step, own: Set[int]) -> bool:
-        """Whether a step takes a tuple apart, or a number out of a list that nobody changes."""
+        """Whether a step takes a tuple apart, or a number or tuple out of a list that nobody
+        changes."""
         if row(step.instruction).name in ("item", "unpack"):
             return self._is_there(step, own)
-        is_number = is_item(step, NUMBERS) and not self._appends
-        return is_number and self._is_there(step, own)
+        is_part = is_item(step, NUMBERS) or _is_tuple_of_list(step)
+        return is_part and not self._changes and self._is_there(step, own)
 
     def _takes_made(self, step: Step, own: Set[int]) -> bool:
         """Whether a step makes a tensor of numbers, or the list for one."""
@@ -162,6 +162,32 @@ def is_item(step: Step, elements: Collection[Type] = (TENSOR,)) -> bool:
     if node.kind != "aten::__getitem__" or len(read) != 2 or len(targets_of(step)) != 1:
         return False
     return read[0][1].type.list_of in elements and read[1][1].type == INT
+
+
+def _changes_list(step: Step) -> bool:
+    """Whether a step changes what is no tensor."""
+    signature = step.node.signature
+    return signature is not None and signature.is_mutable and step.node.inputs[0].type != TENSOR
+
+
+def _may_be_tuple(type: Type) -> bool:
+    """Whether a type is one of tuples of tensors and numbers, or None."""
+    inner = type.optional_of or type
+    return bool(inner.tuple_of) and all(
+        each == TENSOR or each in NUMBERS for each in inner.tuple_of
+    )
+
+
+def _is_tuple_of_list(step: Step) -> bool:
+    """Whether a step takes such a tuple out of a list by a number."""
+    made = step.node.outputs
+    return len(made) == 1 and _may_be_tuple(made[0].type) and is_item(step, (made[0].type,))
+
+
+def _asks_for_tuple(step: Step) -> bool:
+    """Whether a step asks whether there is a tuple or None."""
+    is_asking = step.node.kind in ("aten::__is__", "aten::__isnot__")
+    return is_asking and any(_may_be_tuple(value.type) for _, value in values_read(step))
 
 
 def single_steps(step: Step) -> list[tuple[int, Step]]:

@@ -242,3 +242,49 @@ def test_grids_are_one_call_behind_the_loop_that_makes_their_tensor() -> None:
         for island in plan.islands
         for entry in island.code.operators
     )
+
+
+class Layer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys, self.values = torch.nn.Linear(6, 6), torch.nn.Linear(6, 6)
+
+    def forward(
+        self, x: Tensor, cache: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        k, v = self.keys(x), self.values(x)
+        if cache is not None:
+            k, v = torch.cat([cache[0], k]), torch.cat([cache[1], v])
+        return torch.softmax(x @ k.t(), 1) @ v, (k, v)
+
+
+class Decoder(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Layer(), Layer()])
+
+    def forward(self, x: Tensor, steps: int) -> list[int]:
+        caches: list[tuple[Tensor, Tensor] | None] = [None, None]
+        found: list[int] = []
+        for _ in range(steps):
+            now: list[tuple[Tensor, Tensor] | None] = []
+            for i, layer in enumerate(self.layers):
+                y, cache = layer(x, caches[i])
+                x = x + y
+                now.append(cache)
+            caches = now
+            found.append(int(x.argmax()))
+        return found
+
+
+def test_pairs_of_tensors_in_lists_are_given_to_one_call() -> None:
+    module = Decoder().eval().requires_grad_(False)
+    scripted = torch.jit.script(module)
+    method = scripted._c._get_method("forward")
+    for seed in range(30):
+        x = random(1, 6, seed=seed)
+        assert scripted(x, 5) == module(x, 5)
+    plan = tiers_of(method._rushlight_function).way(False).plan
+    assert plan is not None
+    assert [each.learned > 1 for each in plan.replays] == [True]
+    assert plan.text.count(".append(") == 3

@@ -69,6 +69,33 @@ def put_elsewhere(x: Tensor) -> tuple[int, Tensor]:
     return len(every[0]), y
 
 
+def of_pairs(x: Tensor, n: int) -> list[tuple[Tensor, Tensor]]:
+    before: list[tuple[Tensor, Tensor]] = []
+    for _ in range(n):
+        now: list[tuple[Tensor, Tensor]] = []
+        x = x + 1
+        y = torch.tanh(x)
+        now.append((x, y))
+        if n > 2:
+            y = y * 2
+        now.append((y, x @ x))
+        before = now
+    return before
+
+
+def given_on(x: Tensor, n: int) -> int:
+    kept: list[Tensor] = []
+    count = 0
+    for _ in range(n):
+        other: list[Tensor] = []
+        if n > 1:
+            other = kept
+        kept.append(x)
+        x = x + 1
+        count += len(other)
+    return count
+
+
 def order(graph: Graph) -> list[str]:
     names = {"append", "add", "tanh", "mul", "mul_", "len", "matmul", "clone"}
     kinds = [node.kind.removeprefix("aten::") for node in graph.all_nodes]
@@ -84,6 +111,8 @@ def order(graph: Graph) -> list[str]:
         (of_a_caller, "append matmul"),
         (held_elsewhere, "append add len"),
         (put_elsewhere, "append append add len"),
+        (of_pairs, "add tanh mul matmul append append"),
+        (given_on, "append add len add"),
     ],
 )
 def test_where_appends_stand(function: Any, wanted: str) -> None:
@@ -94,12 +123,23 @@ def test_where_appends_stand(function: Any, wanted: str) -> None:
     assert order(graph) == wanted.split()
 
 
-@pytest.mark.parametrize("function", [in_loop, before_a_read, written_behind, held_elsewhere])
+@pytest.mark.parametrize(
+    "function", [in_loop, before_a_read, written_behind, held_elsewhere, of_pairs, given_on]
+)
 def test_results_are_the_same(function: Any) -> None:
     script, x = torch.jit.script(function), torch.tensor([0.5, -1.0])
-    wanted = function(x)
+    given = (x, 3) if function in (of_pairs, given_on) else (x,)
+    wanted = function(*given)
     for _ in range(40):
-        assert str(script(x)) == str(wanted)
+        assert str(script(*given)) == str(wanted)
+
+
+def test_an_empty_list_is_made_where_it_is_read_first() -> None:
+    inner = torch.jit.script(of_pairs)._rushlight_function
+    graph = inline(graph_of(inner), inner.name, CONTEXT, calls_for_running)
+    append_late(graph)
+    kinds = [node.kind for node in graph.all_nodes if "List" in node.kind or "matmul" in node.kind]
+    assert kinds == ["prim::ListConstruct", "aten::matmul", "prim::ListConstruct"]
 
 
 def test_what_fails_leaves_a_callers_list_as_in_python() -> None:
