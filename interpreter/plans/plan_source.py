@@ -22,6 +22,7 @@ from .chains import Found, find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
 from .number_writes import COUNT, number_write
+from .paths import with_paths_once
 from .plan_steps import StepWriter
 from .registers import targets_of
 from .row_groups import RowGroup
@@ -198,7 +199,7 @@ class _Writer:
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
         warm = " and ".join((f"warm{name}", *(f"differ({', '.join(e)})" for e in found.apart)))
         test = "made" if found.lifted or found.read else warm
-        call = f"d{name}({', '.join(found.given)}) if {test} else None"
+        call = f"d{name}({', '.join(with_paths_once(found.given))}) if {test} else None"
         goals = [f"r{register}, " for register in found.stretch.results]
         if found.stretch.ends_in_list:
             goals[-1] = f"*{goals[-1]}"

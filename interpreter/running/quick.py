@@ -18,7 +18,7 @@ from numpy import ndarray
 from ...ops.memory.quiet import QUIET, enter, leave
 from ...ops.memory.versions import written
 from ...ops.table.autocast import OFF, autocast_state
-from ...ops.table.grad_mode import RUNNING, is_recording
+from ...ops.table.grad_mode import GRAD_MODE, RUNNING
 from ...ops.tensors.overriding import STATE
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
@@ -181,7 +181,7 @@ class _Text:
         self.space: dict[str, Any] = {
             "__builtins__": _BUILTINS,
             **{"ACTIVE": ACTIVE, "KEEPING": KEEPING, "RUNNING": RUNNING, "STATE": STATE},
-            **{"OFF": OFF, "autocast": autocast_state, "grad": is_recording},
+            **{"OFF": OFF, "autocast": autocast_state, "grad": GRAD_MODE.get},
             **{"QUIET": QUIET, "enter": enter, "leave": leave, "new": object.__new__},
             **{"Tensor": Tensor, "Parameter": Parameter, "ndarray": ndarray},
             **{"Tiers": Tiers, "usual": Tiers.usual_way, "function": quick.function},
@@ -343,10 +343,11 @@ class _Text:
             lines += [f" except Exception: return slow({given})"]
         if wanted:
             many = "any(" in wanted
-            test = f"grad() and ({wanted})" if many else f"({wanted}) and grad()"
+            test = f"grad() is not False and ({wanted})"
+            test = test if many else f"({wanted}) and grad() is not False"
             lines.append(f" if {test}: return slow({given})")
         if stale:
-            lines.append(f" if grad() and ({stale}): return drop({given})")
+            lines.append(f" if grad() is not False and ({stale}): return drop({given})")
         lines += self._counting(values)
         return [
             *lines,

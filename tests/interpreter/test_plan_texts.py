@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.plans.paths import with_paths_once
 from rushlight.interpreter.running.invoking import tiers_of
 
 
@@ -108,3 +109,22 @@ def test_slots_of_objects_that_come_and_go() -> None:
     expected = [0, 10, 1, 20, 1, 4, 20, 25, 220]
     for _ in range(3):
         assert compiled(4) == expected
+
+
+def test_objects_on_the_way_to_attributes_are_read_once() -> None:
+    texts = [
+        "r1",
+        "r0.slots[2].slots[0]._array",
+        "r0.slots[2].slots[1].slots[3]",
+        "read_slot(r0.slots[4])",
+        "(r5.slots[0] if r5 else None)",
+    ]
+    written = [
+        "r1",
+        "(own1 := (own0 := r0.slots)[2].slots)[0]._array",
+        "own1[1].slots[3]",
+        "read_slot(own0[4])",
+        "(r5.slots[0] if r5 else None)",
+    ]
+    assert with_paths_once(texts) == written
+    assert with_paths_once(["r0.slots[1].slots[2]"]) == ["r0.slots[1].slots[2]"]
