@@ -35,7 +35,7 @@ def append_late(graph: Graph) -> bool:
 
 
 def _made_late(node: Node) -> bool:
-    """Move what makes an empty list to the first that reads it; whether that goes over any."""
+    """Move what makes an empty list to the first that reads it; whether that goes over tensors."""
     block, users = node.owner, set[Node]()
     for use in node.output.uses:
         user: Node | None = use.user
@@ -46,7 +46,8 @@ def _made_late(node: Node) -> bool:
         users.add(user)
     following, passed = node.next, False
     while users and following not in users:
-        following, passed = following.next, True
+        passed = passed or any(value.type == TENSOR for value in following.outputs)
+        following = following.next
     if passed:
         node.move_before(following)
     return passed
