@@ -788,3 +788,23 @@ def test_a_look_in_which_a_kernel_comes_to_be_there_is_no_failure(
         assert same(scripted(x, 3), wanted)
     assert len(rounds) == 2 * replaying.SURE
     assert same(scripted(x, 3), wanted)
+
+
+def handed_on(
+    a: Tensor, b: Tensor, c: Tensor, d: Tensor, e: Tensor, k: int
+) -> tuple[Tensor, Tensor]:
+    y = b
+    for _ in range(k):
+        y = torch.tanh(y @ b) @ torch.relu(c @ d)
+        a = e
+    return a, y * 2
+
+
+def test_the_first_result_may_be_an_argument_behind_the_first() -> None:
+    scripted = torch.jit.script(handed_on)
+    xs = [random(3, 3, seed=seed) for seed in range(5)]
+    replayed(scripted, *xs, 2)
+    for _ in range(20):
+        given, made = scripted(*xs, 2)
+        assert given is xs[4]
+        assert torch.equal(made, handed_on(*xs, 2)[1])

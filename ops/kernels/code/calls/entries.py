@@ -122,7 +122,7 @@ class Entry:
         several = result if type(result) in (tuple, list) else ()
         count = -len(several) if type(result) is list else len(several)
         items = [self._result(each) for each in several or (result,)]
-        is_given = all(n == -1 or n in self._parts or not self._made[n].size for n in items)
+        is_given = all(n < 0 or n in self._parts or not self._made[n].size for n in items)
         if not is_run and self._may_give_back and not is_given:
             raise Unknown
         return [count, *items]
