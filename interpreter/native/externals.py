@@ -138,8 +138,10 @@ def table_of(
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    own = ("slots", "cls", "name", "enum", _write, ScriptObject, EnumMember)
-    own += (_REAL, Tensor, Parameter, False, _PLACES)
+    own = (
+        *("slots", "cls", "name", "enum", _write, ScriptObject, EnumMember),
+        *(_REAL, Tensor, Parameter, False, _PLACES),
+    )
     kept = (*_CLASSES, None, failed, stopped, *own, *outer.values())
     functions = map(_address, words[: -len(kept)])
     table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(_word, kept)))

@@ -509,7 +509,7 @@ def _gives_lists(island: Island) -> bool:
     """Whether lists of tensors are among the results of an island."""
     if not island.results:
         return False
-    types = island.code.body[-2].node.output.type.tuple_of
+    types = island.code.body[-2].node.output.type.tuple_of or ()
     return any(each.list_of == TENSOR for each in types)
 
 
