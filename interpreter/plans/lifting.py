@@ -172,10 +172,8 @@ def _changes_list(step: Step) -> bool:
 
 def _may_be_tuple(type: Type) -> bool:
     """Whether a type is one of tuples of tensors and numbers, or None."""
-    inner = type.optional_of or type
-    return bool(inner.tuple_of) and all(
-        each == TENSOR or each in NUMBERS for each in inner.tuple_of
-    )
+    parts = (type.optional_of or type).tuple_of or ()
+    return bool(parts) and all(each == TENSOR or each in NUMBERS for each in parts)
 
 
 def _is_tuple_of_list(step: Step) -> bool:
