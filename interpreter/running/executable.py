@@ -24,7 +24,7 @@ from ...ir.passes.late_appends import append_late
 from ...ir.passes.objects_as_values import objects_as_values
 from ...ir.passes.peephole import peephole
 from ...ir.passes.sizes_as_numbers import sizes_as_numbers
-from ...ir.passes.tuples import remove_tuples
+from ...ir.passes.tuples import forward_elements
 from ...ops.table.autocast import autocast_state, script_autocasts
 from ...typecheck.definitions.functions import Bounding, Function
 from ...typecheck.types.types import Type
@@ -199,7 +199,7 @@ def _cleaned(graph: Graph, guard: Bounding | None, *, is_clean: bool = False) ->
     for each in graph.with_tasks:
         each.guard = guard
         changed |= open_groups(each)
-        changed |= not is_clean and remove_tuples(each, CONTEXT)  # of results of what was called
+        changed |= not is_clean and forward_elements(each)  # of what called functions give
     changed |= peephole(graph, CONTEXT)
     while sizes_as_numbers(graph):
         take_known_branches(graph)  # those that ask whether sizes are floats

@@ -16,10 +16,16 @@ from ..text.text import type_text
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
-__all__ = ["refine_tuple_types", "remove_tuples"]
+__all__ = ["forward_elements", "refine_tuple_types", "remove_tuples"]
 
 
 def remove_tuples(graph: Graph, context: PassContext) -> bool:
+    """Let users of the elements of known tuples use the elements, and leave the tuples out."""
+    changed = forward_elements(graph)
+    return eliminate_dead_code(graph, context) or changed
+
+
+def forward_elements(graph: Graph) -> bool:
     """Let users of the elements of known tuples use the elements."""
     changed = False
     for node in graph.all_nodes:
@@ -27,7 +33,7 @@ def remove_tuples(graph: Graph, context: PassContext) -> bool:
             construct = node.inputs[0].node
             if construct.kind == "prim::TupleConstruct":
                 changed |= _forward(node, construct)
-    return eliminate_dead_code(graph, context) or changed
+    return changed
 
 
 def _forward(node: Node, construct: Node) -> bool:
