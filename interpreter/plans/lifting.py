@@ -184,7 +184,7 @@ def _is_tuple_of_list(step: Step) -> bool:
 
 def _asks_for_tuple(step: Step) -> bool:
     """Whether a step asks whether there is a tuple or None."""
-    is_asking = step.node.kind in ("aten::__is__", "aten::__isnot__")
+    is_asking = row(step.instruction).name in ("is", "is_not")
     return is_asking and any(_may_be_tuple(value.type) for _, value in values_read(step))
 
 

@@ -26,13 +26,17 @@ def remove_tuples(graph: Graph, context: PassContext) -> bool:
 
 
 def forward_elements(graph: Graph) -> bool:
-    """Let users of the elements of known tuples use the elements."""
+    """Let users of the elements of known tuples use the elements; what took these out goes, and
+    tuples that nobody else has."""
     changed = False
-    for node in graph.all_nodes:
+    for node in list(graph.all_nodes):
         if node.kind in ("prim::TupleUnpack", "prim::TupleIndex"):
             construct = node.inputs[0].node
-            if construct.kind == "prim::TupleConstruct":
-                changed |= _forward(node, construct)
+            if construct.kind == "prim::TupleConstruct" and _forward(node, construct):
+                changed = True
+                node.destroy()
+                if not construct.output.uses:
+                    construct.destroy()
     return changed
 
 
