@@ -103,3 +103,16 @@ def test_copies_of_tensors_depend_on_them() -> None:
     graph = make_fx(lambda x: torch.tensor(x, dtype=torch.float64) * 2)(torch.zeros(2))
     made = graph(torch.ones(2))
     assert (made.tolist(), made.dtype) == ([2, 2], torch.float64)
+
+
+def test_parts_named_by_slices_and_tensors_are_in_the_graph() -> None:
+    def f(x: Any, i: Any, m: Any) -> Any:
+        return x[1:], x[:, i], x[:, m], x[::2]
+
+    given = torch.arange(16.0).reshape(4, 4), torch.tensor([0, 1]), torch.tensor([True, False] * 2)
+    made = make_fx(f)(*given)
+    assert "slice.Tensor(x_1, 0, 1, 9223372036854775807)" in made.code
+    assert "slice.Tensor(x_1, 0, 0, 9223372036854775807, 2)" in made.code
+    assert made.code.count("torch.ops.aten.index.Tensor(x_1, [None, ") == 2
+    other = torch.randn(4, 4), *given[1:]
+    assert all(map(torch.equal, made(*other), f(*other)))

@@ -25,6 +25,7 @@ from ...tensors.differentiable import BEHIND
 from ...tensors.indexing import BASIC, as_index, put_item, read_places
 from ...tensors.indexing import get_item as read_item
 from ...tensors.keys import without_tensors
+from ...tensors.overriding import STATE
 from ...tensors.tape_port import tape
 from ...tensors.tensor import PLAIN_TENSORS, Tensor
 from ...tensors.tracing import ACTIVE
@@ -52,9 +53,8 @@ def get_item(tensor: Tensor, key: Any) -> Tensor:
             return _select(tensor, 0, key)  # type: ignore[no-any-return]
         if key is None:
             return _unsqueeze(tensor, 0)  # type: ignore[no-any-return]
-        if kind is slice and key != _ALL:
-            step = key.step
-            return _slice(tensor, 0, key.start, key.stop, 1 if step is None else step)  # type: ignore[no-any-return]
+        if kind is slice and (key != _ALL or STATE.below is not None):
+            return _sliced(tensor, 0, key)
         if kind is tuple and BASIC.issuperset(map(type, key)):
             return _viewed(tensor, key)
         return _item(tensor, key)
@@ -122,7 +122,8 @@ def _indexed(view: Tensor, indices: list[Tensor | None]) -> Tensor:
     """What index tensors, and None between them, name: with None, which no front knows, without
     looking for how the operator is to be called, where nobody listens to that."""
     kinds = {*map(type, indices)}
-    if ACTIVE or LISTENING or type(None) not in kinds or not kinds <= _FOUND:
+    is_heard = ACTIVE or LISTENING or STATE.below is not None or type(view) not in PLAIN_TENSORS
+    if is_heard or type(None) not in kinds or not kinds <= _FOUND:
         return _index(view, indices)  # type: ignore[no-any-return]
     entry = TABLE.operator("aten::index.Tensor")
     assert entry is not None
@@ -130,6 +131,14 @@ def _indexed(view: Tensor, indices: list[Tensor | None]) -> Tensor:
     args = [view, indices]
     made: Any = tape().taped(entry, values, args, False, args, read_places)
     return made  # type: ignore[no-any-return]
+
+
+def _sliced(tensor: Tensor, dim: int, part: slice) -> Tensor:
+    """The part of a dimension that a slice names; modes see numbers where it says none."""
+    start, stop, step = part.start, part.stop, 1 if part.step is None else part.step
+    if STATE.below is not None:
+        start, stop = 0 if start is None else start, _MOST if stop is None else stop
+    return _slice(tensor, dim, start, stop, step)  # type: ignore[no-any-return]
 
 
 def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:
@@ -141,8 +150,7 @@ def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:
             view = _select(view, dim, part)
         elif kind is slice:
             if part != _ALL:
-                step = part.step
-                view = _slice(view, dim, part.start, part.stop, 1 if step is None else step)
+                view = _sliced(view, dim, part)
             elif dim >= view._array.ndim:
                 raise IndexError(part)
             dim += 1
@@ -313,6 +321,7 @@ def _plain(key: object) -> tuple[EllipsisType | int | slice, ...] | None:
 _ENDS: Final = frozenset({int, type(None)})
 _INTS: Final = frozenset({int})
 _ALL: Final = slice(None)
+_MOST: Final = (1 << 63) - 1
 _NAMING: Final = frozenset(map(np.dtype, (np.bool_, np.int64)))
 """Dtypes of tensors that name places."""
 _FOUND: Final = PLAIN_TENSORS | {type(None)}
@@ -344,7 +353,7 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
             if dim >= view.ndim:
                 raise IndexError(part)
             if not _is_whole(part, view.shape[dim]):
-                view = _slice(view, dim, part.start, part.stop, part.step or 1)
+                view = _sliced(view, dim, part)
             dim += 1
         elif not part._array.ndim and part._array.dtype.kind in "iu" and part.itemsize != 1:
             view = view.select(dim, int(part))
