@@ -78,8 +78,22 @@ def lu_factor(matrices: Array) -> tuple[Array, Array, Array]:
     count = min(rows, columns)
     pivots = np.empty((len(work), count), np.int32)
     info = np.zeros(len(work), np.int32)
+    for first in range(0, count, _PANEL):
+        last = min(first + _PANEL, count)
+        _factor_panel(work, pivots, info, first, last)
+        _update_right(work, first, last)
+    return work.reshape(matrices.shape), pivots.reshape(*batch, count), info.reshape(batch)
+
+
+_PANEL: Final = 32
+"""Columns that are factored one by one before what is right of them is updated by a product."""
+
+
+def _factor_panel(work: Array, pivots: Array, info: Array, first: int, last: int) -> None:
+    """Factor the columns from `first` to `last` of matrices whose columns before are done; rows are
+    exchanged as wholes."""
     each = np.arange(len(work))
-    for k in range(count):
+    for k in range(first, last):
         chosen = _sizes(work[:, k:, k]).argmax(1) + k
         pivots[:, k] = chosen + 1
         row = work[each, chosen].copy()
@@ -89,8 +103,18 @@ def lu_factor(matrices: Array) -> tuple[Array, Array, Array]:
         zero = pivot == 0
         info[zero & (info == 0)] = k + 1
         work[:, k + 1 :, k] /= np.where(zero, 1, pivot)[:, None]
-        work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k, None] * work[:, k, None, k + 1 :]
-    return work.reshape(matrices.shape), pivots.reshape(*batch, count), info.reshape(batch)
+        work[:, k + 1 :, k + 1 : last] -= work[:, k + 1 :, k, None] * work[:, k, None, k + 1 : last]
+
+
+def _update_right(work: Array, first: int, last: int) -> None:
+    """What is right of factored columns: their rows of U, and what is left below these."""
+    if last == work.shape[-1]:
+        return
+    for k in range(first + 1, last):
+        work[:, k : k + 1, last:] -= blas.matmul(
+            work[:, k : k + 1, first:k], work[:, first:k, last:]
+        )
+    work[:, last:, last:] -= blas.matmul(work[:, last:, first:last], work[:, first:last, last:])
 
 
 def _permutation(pivots: Array, rows: int) -> Array:

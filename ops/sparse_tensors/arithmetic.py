@@ -184,6 +184,8 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
         a, b = b, a
     if not isinstance(b, Tensor) or not b.ndim:
         own, factor = parts_of(a).once(), to_dense(b) if isinstance(b, Tensor) else b
+        if isinstance(factor, Tensor) and not a.ndim:  # which decides the dtype as `a` does
+            factor = factor.unsqueeze(0)
         return of_parts(own.with_values(own.values * factor))
     return _of_both(a, b) if is_sparse(b) else _at_places(a, b)
 

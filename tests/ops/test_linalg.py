@@ -375,3 +375,28 @@ def test_least_squares_take_a_negative_bound_as_that_of_the_machine(driver: str 
         found = rushlight.linalg.lstsq(matrix, right, rcond=bound, driver=driver)
         assert found.rank == 2
         assert rushlight.allclose(found.solution, wanted.solution)
+
+
+@pytest.mark.parametrize("dtype", [rushlight.complex64, rushlight.complex128])
+@pytest.mark.parametrize("sizes", [(70, 70), (2, 70, 40), (40, 75), (33, 32), (3, 31, 31)])
+def test_complex_factors_of_more_than_some_columns(dtype: Any, sizes: tuple[int, ...]) -> None:
+    drawn = rushlight.Generator().manual_seed(4)
+    matrices = rushlight.randn(sizes, dtype=dtype, generator=drawn)
+    p, lower, upper = rushlight.linalg.lu(matrices)
+    near = 1e-4 if dtype is rushlight.complex64 else 1e-12
+    assert rushlight.allclose(p @ lower @ upper, matrices, rtol=0, atol=near)
+    assert lower.abs().max() < 2**0.5 + 1e-3  # pivots are the largest by their parts
+    assert rushlight.equal(upper, upper.triu())
+
+
+@pytest.mark.parametrize("dtype", [rushlight.float64, rushlight.complex64])
+@pytest.mark.parametrize("place", [3, 31, 32, 60])
+def test_where_factors_have_a_zero_first(dtype: Any, place: int) -> None:
+    singular = rushlight.eye(70, dtype=dtype)
+    singular[place, place] = singular[65, 65] = 0
+    both = rushlight.stack([rushlight.eye(70, dtype=dtype), singular])
+    assert rushlight.linalg.lu_factor_ex(both).info.tolist() == [0, place + 1]
+    with pytest.raises(
+        rushlight.linalg.LinAlgError, match=f"The diagonal element {place + 1} is zero"
+    ):
+        rushlight.linalg.inv(both)

@@ -160,6 +160,15 @@ def test_sums_and_products_at_the_same_places(layout: Any) -> None:
     assert values.grad.tolist() == [5.0, 7.0, 9.0]
 
 
+def test_dtypes_of_products_of_single_elements() -> None:
+    narrow = torch.tensor(3, dtype=torch.int8).to_sparse()
+    wide = torch.tensor(5).to_sparse()
+    for made in (narrow * wide, wide * narrow, wide * narrow.to_dense()):
+        assert made.dtype is torch.int64
+        assert made.to_dense().item() == 15
+    assert (torch.eye(2, dtype=torch.int8).to_sparse() * wide).dtype is torch.int8
+
+
 def test_rows_made_of_coordinates_share_their_elements() -> None:
     s = _example().coalesce()
     rows, columns = s.to_sparse_csr(), s.to_sparse_csc()
