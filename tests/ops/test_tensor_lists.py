@@ -79,3 +79,45 @@ def test_operators_called_by_themselves_give_lists() -> None:
     assert {type(each) for each in given} == {list}
     assert type(torch.split(x, 2)) is tuple
     assert type(A.max.dim(x, 0)) is tuple
+
+
+ADAM = {"beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-8}
+
+
+@pytest.mark.parametrize("kind", ["adam", "adamw"])
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_steps_for_lists_are_those_of_optimizers(kind: str, amsgrad: bool) -> None:
+    start = torch.tensor([1.0, -2.0, 3.0])
+    mine, other = (torch.nn.Parameter(start.clone()) for _ in range(2))
+    form = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[kind]
+    optimizer = form([other], 0.1, (0.9, 0.99), weight_decay=0.1, amsgrad=amsgrad, foreach=False)
+    kept = [[torch.zeros(3)] for _ in range(3)]
+    for step in (1.0, 2.0):
+        mine.grad, other.grad = start.cos() * step, start.cos() * step
+        optimizer.step()
+        count = [torch.tensor(step)]
+        given = [mine], [mine.grad], *kept[:2], kept[2] if amsgrad else [], count
+        run = getattr(torch, f"_fused_{kind}_")
+        assert run(*given, lr=0.1, amsgrad=amsgrad, maximize=False, **ADAM) is None
+    assert torch.allclose(mine, other, atol=1e-6)
+    assert mine.requires_grad
+
+
+def test_steps_are_not_taken_where_an_infinity_was_found() -> None:
+    numbers = {"weight_decay": 0.0, "momentum": 0.9, "dampening": 0.0, "nesterov": False}
+    flags = {"maximize": True, "is_first_step": True}
+    for found in (0.0, 1.0):
+        p, g, m = ([torch.ones(2)] for _ in range(3))
+        scale = {"grad_scale": torch.tensor(4.0), "found_inf": torch.tensor(found)}
+        torch._fused_sgd_(p, g, m, lr=torch.tensor(0.5), **numbers, **flags, **scale)
+        wanted = ([1.0], [1.0]) if found else ([1.125], [0.25])
+        assert (p[0][:1].tolist(), g[0][:1].tolist()) == wanted
+
+
+def test_steps_of_new_tensors_leave_what_they_are_given() -> None:
+    p, g, total = ([torch.ones(2)] for _ in range(3))
+    numbers = {"lr": 0.5, "lr_decay": 0.0, "weight_decay": 0.0, "eps": 0.0, "maximize": False}
+    made = A._fused_adagrad.default(p, g, total, [torch.tensor(1.0)], **numbers)
+    assert p[0].tolist() == total[0].tolist() == [1.0, 1.0]
+    assert made[0][0].tolist() == pytest.approx([1 - 0.5 / 2**0.5] * 2)
+    assert made[2][0].tolist() == [2.0, 2.0]

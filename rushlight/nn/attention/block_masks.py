@@ -261,7 +261,7 @@ class BlockMask:
         sizes = seen.shape[:-2]
         most = grid_size if isinstance(grid_size, tuple) else (grid_size, grid_size)
         steps = [-(-n // m) if m > 0 else 1 for n, m in zip(seen.shape[-2:], most, strict=True)]
-        shown = []
+        shown: list[str] = []
         for place in product(*map(range, sizes)):
             if len(shown) == limit:
                 shown += [
