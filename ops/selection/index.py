@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arithmetic.choice import check_mask
 from ..arithmetic.chosen import chosen_places, put_chosen, put_where, take_chosen
-from ..kernels import written_by_numpy
+from ..kernels import LARGE, in_order, written_by_numpy
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart, warn_if_expanded
@@ -98,6 +98,11 @@ def index(self: Array, indices: Indices) -> Array:
     if only is not None and _chooses(self, only) and (self.flags.c_contiguous or self.ndim == 1):
         return take_chosen(self, only)
     found = taken_by(self, indices)
+    if found is None and _pays_copy(self, indices):
+        found = taken_by(in_order(self), indices)
+        if found is not None and found.ndim > 1:
+            key = tuple([WHOLE if each is None else each for each in indices])
+            return laid(found, self, key)
     if found is not None:
         return found
     if only is not None and self.size and _takes(self, only):
@@ -113,6 +118,22 @@ def index(self: Array, indices: Indices) -> Array:
     if np.may_share_memory(result, self):
         return result.copy()
     return laid(result, self, key) if result.ndim > 1 else result
+
+
+def _pays_copy(self: Array, indices: Indices) -> bool:
+    """Whether one index tensor names so much of a tensor that does not lie in one piece that a copy
+    of all is read sooner."""
+    given = [(axis, each) for axis, each in enumerate(indices) if each is not None]
+    if self.flags.c_contiguous or len(given) != 1 or self.size < LARGE:
+        return False
+    axis, places = given[0]
+    if places.dtype is not _INT64 or axis >= self.ndim:
+        return False
+    return self.size // self.shape[axis] * places.size * _AS_MANY >= self.size
+
+
+_AS_MANY: Final = 8
+"""How many elements are copied for each that is read, at most."""
 
 
 def _takes(self: Array, places: Array) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, cast_by_kernel, family, in_order, is_half, is_whole, written_by_numpy
+from ..memory.complex_parts import parts
 from ..memory.dims import expands_to
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -186,7 +187,7 @@ def combined_natively(
 
     The index names a place for each element of the source or, in a vector, for each slice; a source
     without dimensions is one value for all.  The operations are those of the kernel.  16-bit floats
-    are only combined if they are rounded `once`, and not after each.
+    are rounded `once`, or after each.
 
     Raises:
         IndexOutOfRange: a place is not there; nothing is written then.
@@ -199,6 +200,8 @@ def combined_natively(
         return False
     if source.dtype != self.dtype:
         return False
+    if self.dtype.kind == "c" and operation == "sum":
+        return source.ndim > 0 and _added_by_parts(self, axis, index, source)
     if (source.ndim or index.ndim > 1) and not _goes_with(given, self, axis):
         part = beside(self, axis, given)
         if part is None or not _goes_with(given, part, axis):
@@ -224,6 +227,13 @@ def combined_natively(
     return done is True
 
 
+def _added_by_parts(self: Array, axis: int, index: Array, source: Array) -> bool:
+    """The same of complex numbers: their parts are added to parts."""
+    if index.ndim > 1:
+        index = np.broadcast_to(index[..., None], (*index.shape, 2))
+    return combined_natively(parts(self), axis, index, parts(source), "sum")
+
+
 def _combined_apart(
     part: Array, axis: int, index: Array, source: Array, operation: str, once: bool
 ) -> bool:
@@ -244,10 +254,10 @@ def _widened(
     """What kernels take in place of numbers of 8 or 16 bits, and of what is combined with them;
     None of others, and where few are combined with many.
 
-    Whole numbers are of 32 bits then, whose low ones are the same; floats that are rounded once.
+    Whole numbers are of 32 bits then; floats that are rounded once.
     """
     is_float = once and is_half(self.dtype)
-    is_short = self.dtype.kind in "iu" and self.itemsize < 4
+    is_short = self.dtype.kind in "iu" and self.itemsize < 4 and operation in ("max", "min")
     if operation == "put" or not (is_float or is_short):
         return None
     if is_short and self.size > _AS_MANY * max(index.size, source.size):
@@ -258,7 +268,7 @@ def _widened(
 
 
 def _put_back(self: Array, wide: Array) -> None:
-    """Write elements that were combined in a wider dtype."""
+    """Write elements that were combined in a wider dtype, or where they lie in one piece."""
     arrays = family("elementwise.arrays")
     note = note_of(arrays, Part([("same", "", (0,))], [wide], self), at_any_cost=True)
     if note is not None:

@@ -15,10 +15,11 @@ from typing import Final
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ...flags import new_flag
 from ..calls.run import run
-from ..elementwise.arrays import evaluate
+from ..elementwise.arrays import LETTERS, evaluate
+from ..functions.formulas import HALVES, rounded, stored_as, stored_kind, taken_from
 from ..language.target import Target
 from ..language.text import INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
@@ -30,6 +31,8 @@ _PER_THREAD: Final = 1 << 14
 """Elements that are worth another thread."""
 _BYTES: Final = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 _NUMBERS: Final = {"f4": "float", "f8": "double", "i8": "i64", "i4": "i32"}
+_WRAPPING: Final = {"i2": "i16", "i1": "i8", "u1": "i8"}
+"""Numbers of which sums and products are the same with a sign and without."""
 _INDICES: Final = INT64.of_lanes(LANES)
 _COUNTS: Final = ("size", "count", "inner")
 
@@ -61,13 +64,22 @@ def combine(target: Array, axis: int, index: Array, source: Array, operation: st
     if operation == "put":
         element = _BYTES.get(target.itemsize)
     else:
-        element = _NUMBERS.get(target.dtype.str[1:])
+        element = _combined_as(target.dtype, operation)
     count = index.shape[min(axis, index.ndim - 1)]
     shape = (*target.shape[:axis], count, *target.shape[axis + 1 :])
     fits = source.shape in (shape, ()) and index.shape in (shape, (count,))
     if element is None or not fits or source.dtype != target.dtype:
         return None
     return _visit(operation, element, target, source, axis, index)
+
+
+def _combined_as(dtype: Dtype, operation: str) -> str | None:
+    """The word for a dtype whose numbers are combined: the letter of 16-bit floats, which are
+    rounded after each; None of others."""
+    letter, name = LETTERS[dtype], dtype.str[1:]
+    if letter and letter in HALVES:
+        return letter
+    return _NUMBERS.get(name) or (operation in ("sum", "product") and _WRAPPING.get(name)) or None
 
 
 def joined(indices: list[Array], sizes: tuple[int, ...]) -> Array | None:
@@ -184,7 +196,7 @@ def places_text(
     Its forms: "last", along the last dimension; "strips", along another one.  `index` is "whole",
     one for every element, or "slices"; what is combined is "each" value, or "one" for all.
     """
-    made = _Places(target, operation, Kind(element), index == "whole", values == "one")
+    made = _Places(target, operation, element, index == "whole", values == "one")
     with made.if_all_are_there():
         if form == "strips":
             made.strips()
@@ -200,11 +212,12 @@ class _Places:
     """The code of a kernel: `x` is what has the places, `other` what is made or combined."""
 
     def __init__(
-        self, target: Target, operation: str, element: Kind, is_whole: bool, is_one: bool
+        self, target: Target, operation: str, element: str, is_whole: bool, is_one: bool
     ) -> None:
         self.code = code = Code(target)
-        self.operation, self.element, self.is_whole = operation, element, is_whole
-        self.is_one = is_one
+        self._half = element if element in HALVES else ""
+        self.element = stored_kind(element) if self._half else Kind(element)
+        self.operation, self.is_whole, self.is_one = operation, is_whole, is_one
         self.size, self.count, self.inner = (code.argument(INT64, name) for name in _COUNTS)
         self.zero = code.constant(INT64, 0)
 
@@ -235,6 +248,12 @@ class _Places:
         """What is left at a place."""
         if self.operation == "put":
             return seen
+        if not self._half:
+            return self._both(known, seen)
+        made = self._both(taken_from(self._half, known), taken_from(self._half, seen))
+        return stored_as(self._half, rounded(self._half, made))
+
+    def _both(self, known: Value, seen: Value) -> Value:
         if self.operation == "sum":
             return known + seen
         if self.operation == "product":
