@@ -11,6 +11,7 @@ import numpy as np
 from ...frontend.limits.clock import time_left
 from ..kernels import family, threads
 from ..kernels import in_order as as_it_lies
+from ..memory.complex_parts import parts
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, LimitExceeded, OperatorError
@@ -194,10 +195,20 @@ def transform(
     if not array.size:
         return np.zeros(array.shape, made)
     scale = _scale(norm, array.shape[dim], forward)
+    if array.dtype.kind == "f" and dim == array.ndim - 1 and (forward or last):
+        half = _natively("of_real", array, scale)
+        if half is not None:
+            return _whole(half, array.shape[dim], inverse=not forward)
     found = _natively("along", array, dim, scale, inverse=not forward, last=last)
     if found is not None:
         return found
     return _shared(function, array, dim, array.shape[dim], norm, made).astype(made, copy=False)
+
+
+def _whole(half: Array, points: int, *, inverse: bool) -> Array:
+    """The transform of real numbers by its first half."""
+    made: Array = family("transforms.mirrors").whole_of_half(half, points, inverse=inverse)
+    return made
 
 
 def transform_real(array: Array, dim: int, norm: str | None) -> Array:
@@ -207,9 +218,13 @@ def transform_real(array: Array, dim: int, norm: str | None) -> Array:
         shape[dim] = shape[dim] // 2 + 1
         return np.zeros(shape, complex_of(array.dtype))
     if dim == array.ndim - 1:
-        known = _natively("of_real", array, _scale(norm, array.shape[dim], True))
+        scale = _scale(norm, array.shape[dim], True)
+        known = _natively("of_real", array, scale)
         if known is not None:
             return known
+        whole = _natively("along", array, dim, scale, inverse=False)
+        if whole is not None:
+            return as_it_lies(whole[..., : array.shape[dim] // 2 + 1])
     made = complex_of(array.dtype)
     found = _shared(np.fft.rfft, array, dim, array.shape[dim] // 2 + 1, norm, made)
     return found.astype(made, copy=False)
@@ -222,9 +237,15 @@ def to_real(array: Array, dim: int, size: int, norm: str | None) -> Array:
         return np.zeros((*array.shape[:dim], size, *array.shape[dim + 1 :]), real)
     wide = array.astype(complex_of(array.dtype), copy=False)
     if dim == array.ndim - 1:
-        known = _natively("of_half", wide, size, _scale(norm, size, False))
+        scale = _scale(norm, size, False)
+        known = _natively("of_half", wide, size, scale)
         if known is not None:
             return known
+        if family("transforms.fourier") is not None:
+            whole = _whole(as_it_lies(wide), size, inverse=False)
+            found = _natively("along", whole, dim, scale, inverse=True)
+            if found is not None:
+                return as_it_lies(parts(found)[..., 0])
     return _shared(np.fft.irfft, wide, dim, size, norm, real).astype(real, copy=False)
 
 

@@ -105,3 +105,34 @@ def test_calls_from_python_try_the_overload_with_a_centre_first() -> None:
     by_schemas = torch.ops.aten.stft(x, 16, 4, 16, window, return_complex=True)
     assert (from_python.shape, by_schemas.shape) == ((9, 17), (9, 13))
     assert torch._VF.stft(x, 16, 4, 16, window, False, True, True).shape == (9, 13)
+
+
+@pytest.mark.parametrize("name", ["float32", "float64"])
+@pytest.mark.parametrize("points", [1, 2, 3, 5, 16, 17, 33, 100, 127, 254, 1000, 1023])
+def test_whole_transforms_of_real_numbers_are_told_by_half_of_them(points: int, name: str) -> None:
+    x = torch.randn(3, points, dtype=getattr(torch, name))
+    wanted = np.fft.fft(x.double().numpy())
+    near = 1e-5 if name == "float32" else 1e-13
+    for _ in range(60):
+        made, back = torch.fft.fft(x).numpy(), torch.fft.ifft(x).numpy()
+        np.testing.assert_allclose(made, wanted, near, near * points)
+        np.testing.assert_allclose(back, np.conj(wanted) / points, near, near)
+        assert np.array_equal(made[:, 1:], np.conj(made[:, :0:-1]))
+        assert np.array_equal(back[:, 1:], np.conj(back[:, :0:-1]))
+
+
+@pytest.mark.parametrize("name", ["float32", "float64"])
+@pytest.mark.parametrize("points", [8194, 9000, 15999, 16000, 27 * 625])
+def test_long_transforms_of_real_numbers(points: int, name: str) -> None:
+    x = torch.randn(2, points, dtype=getattr(torch, name))
+    near = 1e-5 if name == "float32" else 1e-13
+    made = torch.fft.rfft(x)
+    wanted = np.fft.rfft(x.double().numpy())
+    assert made.is_contiguous()
+    np.testing.assert_allclose(made.numpy(), wanted, near, near * points)
+    made[:, 0] += 2j  # which is ignored
+    back = torch.fft.irfft(made, points)
+    assert back.is_contiguous()
+    np.testing.assert_allclose(back.numpy(), x.numpy(), near, near)
+    rows = torch.cat([torch.fft.rfft(x[i : i + 1]) for i in range(2)])
+    assert torch.equal(torch.fft.rfft(x), rows)
