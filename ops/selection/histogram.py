@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, cast_by_kernel, family, is_whole
+from ..kernels import Prepared, cast_by_kernel, family, in_order, is_whole
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -20,6 +20,7 @@ from ..table.refusals import cpp_name
 from ..table.table import operator
 from ..table.without_data import always
 from .places import span
+from .searching import search
 
 _OUT_OF_HISTC: Final = OutDtype(
     "same",
@@ -205,7 +206,7 @@ def _count(points: Array, edges: Sequence[Array], weight: Array | None, density:
         )
     for column, (row, size) in zip(points.T, zip(edges, shape, strict=True), strict=True):
         inside &= (column >= row[0]) & (column <= row[-1])
-        found = np.minimum(np.searchsorted(row, column, "right") - 1, size - 1)
+        found = np.minimum(search(row, in_order(column), True) - 1, size - 1)
         places = places * size + found
     weights = None if weight is None else weight.reshape(-1)[inside].astype(np.float64)
     total = int(np.prod(shape))

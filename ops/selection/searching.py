@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import family, in_order
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
@@ -136,7 +136,7 @@ def _searchsorted(
     check_kernel("searchsorted_out_cpu", sequence, "bc")
     if sorter is not None:
         sequence = np.take_along_axis(sequence, settled(sorter), -1)
-    sequence, values = sortable(sequence), sortable(values)
+    sequence, values = (in_order(sortable(each)) for each in (sequence, values))
     places = search(sequence, values, right or side == "right")
     return places.astype(np.int32 if out_int32 else np.int64, copy=False)
 

@@ -14,6 +14,7 @@ from ..memory.counts import check_count, repeated
 from ..memory.dims import expands_to, wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.remembered import remembered
 from ..memory.versions import counted_apart
 from ..reductions.reduce import sum_over, total
 from ..table.formula import Part, filled_with, moved
@@ -495,11 +496,21 @@ def combinations_of(self: Array, r: int, with_replacement: bool) -> Array:
     if self.size > 1 and r >= 63:
         raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
     check_count([self.size] * r)  # torch makes all of them before it chooses
-    choose = combinations_with_replacement if with_replacement else combinations
     count = comb(self.size + r - 1, r) if with_replacement else comb(self.size, r)
-    chosen = chain.from_iterable(choose(range(self.size), r))
-    places = np.fromiter(chosen, _INT64, r * count)
-    return np.take(self, places.reshape(-1, r))
+    chosen = _known_combinations if r * count <= _FEW_CHOSEN else _combinations
+    return np.take(self, chosen(self.size, r, count, with_replacement))
+
+
+def _combinations(size: int, r: int, count: int, with_replacement: bool) -> Array:
+    """The places of combinations, a row each."""
+    choose = combinations_with_replacement if with_replacement else combinations
+    places = np.fromiter(chain.from_iterable(choose(range(size), r)), _INT64, r * count)
+    return places.reshape(-1, r)
+
+
+_known_combinations: Final = remembered(1 << 20)(_combinations)
+_FEW_CHOSEN: Final = 1 << 14
+"""Places up to which combinations are remembered."""
 
 
 @operator(

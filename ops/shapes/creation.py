@@ -545,9 +545,9 @@ def _triangle(row: int, col: int, offset: int, below: bool, wanted: Dtype) -> Ar
     return made
 
 
-_known_triangle: Final = remembered(1 << 20)(_triangle)
-_FEW: Final = 4096
-"""Elements up to which triangles are remembered."""
+_known_triangle: Final = remembered(1 << 21)(_triangle)
+_FEW: Final = 1 << 16
+"""Elements of matrices whose triangles are remembered."""
 
 
 def _count_below(row: int, col: int, offset: int) -> int:

@@ -8,13 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.limits.clock import time_left
 from ..kernels import family, threads
 from ..kernels import in_order as as_it_lies
 from ..memory.complex_parts import parts
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
-from ..memory.errors import IndexOutOfRange, LimitExceeded, OperatorError
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import strides_of
 from ..shapes.creation import OPTIONS, float_dtype
 from ..shapes.join import rolled
@@ -25,6 +24,7 @@ from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .affordable import afford
 
 __all__ = ["complex_of", "to_real", "transform", "transform_real"]
 
@@ -110,40 +110,6 @@ _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 
 
-_SPEED: Final = 1e9
-"""Elements of a prime length's transform a second, by what NumPy does."""
-
-_BY_CONVOLUTION: Final = 160
-"""As which prime one counts whose square is beyond the length: its transform is a convolution."""
-
-
-def _afford(length: int, count: int) -> None:
-    """Refuse transforms that would not end in the time that is left: a long one whose length has a
-    large prime factor takes a step for each of its elements times that factor.
-
-    Raises:
-        LimitExceeded: they would not.
-    """
-    left = time_left()
-    if left < math.inf and count * length * _factors(length) > left * _SPEED:
-        raise LimitExceeded(
-            f"Fourier transforms of {count} x {length} elements take more than the "
-            f"{max(left, 0):.3g} seconds that are left"
-        )
-
-
-def _factors(length: int) -> int:
-    """The sum of the prime factors of a length."""
-    rest, factor, total = length, 2, 0
-    while factor * factor <= rest:
-        if rest % factor:
-            factor += 1
-        else:
-            rest //= factor
-            total += factor
-    return total + (rest if rest * rest <= length else min(rest, _BY_CONVOLUTION))
-
-
 def _shared(
     function: Any, array: Array, dim: int, size: int, norm: str | None, made: Dtype
 ) -> Array:
@@ -151,7 +117,7 @@ def _shared(
     `made` of a dtype; threads share those of a large array, each of which is computed alone."""
     array = array[...]  # which no other thread can change
     whole = size if made.kind == "f" else array.shape[dim]
-    _afford(whole, array.size // array.shape[dim])
+    afford(whole, array.size // array.shape[dim])
     shape = (*array.shape[:dim], size, *array.shape[dim + 1 :])
     others = [d for d in range(array.ndim) if d != dim]
     axis = max(others, key=array.shape.__getitem__, default=dim)

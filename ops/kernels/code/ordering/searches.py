@@ -12,7 +12,7 @@ from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.outcomes import opposite
 from ..language.target import Target
-from ..language.text import INT64, POINTER, Code, Kind
+from ..language.text import INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 from ..rows.along import ELEMENTS
 
@@ -40,32 +40,69 @@ def searched(rows: Array, values: Array, *, behind: bool) -> Array | None:
     size, beside = rows.shape[-1], values.shape[-1] if values.ndim else 1
     step = size if rows.ndim > 1 else 0
     out = np.empty(values.shape, np.int64)
-    run(_kernel(element, behind), values.size, _LEAST, size, beside, step, rows, values, out)
+    form = "each" if rows.ndim > 1 else "one"
+    run(_kernel(element, behind, form), values.size, _LEAST, size, beside, step, rows, values, out)
     return out
 
 
 @cache
-def _kernel(element: str, behind: bool) -> int:
-    key = element, int(behind)
+def _kernel(element: str, behind: bool, form: str) -> int:
+    key = element, int(behind), form
     return kernel("searches", key, lambda target: _text(target, *key))
 
 
-def _text(target: Target, element: str, behind: int) -> str:
+def _text(target: Target, element: str, behind: int, form: str) -> str:
+    """The module of a kernel, whose range is one of values, for "one" row or for one of "each"."""
     code, kind = Code(target), Kind(element)
     words = [(INT64, name) for name in ("size", "beside", "step")]
     words += [(POINTER, name) for name in ("rows", "values", "out")]
-    size, beside, step, rows, values, out = (code.argument(*each) for each in words)
-    zero = code.constant(INT64, 0)
-    with code.units() as at:
-        row, _ = code.split(at, beside)
-        begin = code.at(rows, row * step, kind)
-        value = code.load(kind, code.at(values, at, kind))
-        low, high = code.variable(zero), code.variable(size)
-        with code.repeated(lambda: low.now < high.now):
-            middle = (low.now + high.now) >> 1
-            found = code.load(kind, code.at(begin, middle, kind))
-            is_behind = opposite(found > value if behind else found >= value)
-            low.set(code.choose(is_behind, middle + 1, low.now))
-            high.set(code.choose(is_behind, high.now, middle))
-        code.store(low.now, code.at(out, at, INT64))
+    if form == "one":
+        code.vectors(
+            code.argument(INT64, "start"),
+            code.argument(INT64, "stop"),
+            1,
+            lambda places, mask: _several(code, kind, behind, places[0], mask),
+        )
+    else:
+        with code.units() as at:
+            _alone(code, kind, behind, at)
     return code.kernel("searches", words)
+
+
+def _several(code: Code, kind: Kind, behind: int, at: Value, mask: Value | None) -> None:
+    """A vector of searches in one row."""
+    rows, values, out = (code.argument(POINTER, name) for name in ("rows", "values", "out"))
+    value = code.load_if(kind.of_lanes(LANES), code.at(values, at, kind), mask)
+    places = INT64.of_lanes(LANES)
+    low = code.variable(code.constant(places, 0))
+    high = code.variable(code.spread(code.argument(INT64, "size")))
+    with code.repeated(lambda: code.any_of(low.now < high.now)):
+        least, most = low.now, high.now
+        middle, is_open = (least + most) >> 1, least < most
+        found = code.gathered(value.kind, rows, middle << _shift(kind), is_open)
+        is_before = found > value if behind else found >= value
+        low.set(code.choose(is_before, least, code.choose(is_open, middle + 1, least)))
+        high.set(code.choose(is_before & is_open, middle, most))
+    code.store_if(low.now, code.at(out, at, INT64), mask)
+
+
+def _shift(kind: Kind) -> int:
+    """The bytes of an element, as a power of two."""
+    return 2 if kind.element == "float" else 3
+
+
+def _alone(code: Code, kind: Kind, behind: int, at: Value) -> None:
+    """One search."""
+    size, beside, step = (code.argument(INT64, name) for name in ("size", "beside", "step"))
+    rows, values, out = (code.argument(POINTER, name) for name in ("rows", "values", "out"))
+    row, _ = code.split(at, beside)
+    begin = code.at(rows, row * step, kind)
+    value = code.load(kind, code.at(values, at, kind))
+    low, high = code.variable(code.constant(INT64, 0)), code.variable(size)
+    with code.repeated(lambda: low.now < high.now):
+        middle = (low.now + high.now) >> 1
+        found = code.load(kind, code.at(begin, middle, kind))
+        is_behind = opposite(found > value if behind else found >= value)
+        low.set(code.choose(is_behind, middle + 1, low.now))
+        high.set(code.choose(is_behind, high.now, middle))
+    code.store(low.now, code.at(out, at, INT64))
