@@ -1,8 +1,9 @@
-"""Complex numbers that are only moved, or change signs, as the words that they are stored in:
-formulas know no others."""
+"""Complex numbers that are only moved, or change signs, as the words that they are stored in, and
+sums of them by their parts: formulas know no others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..memory.complex_parts import parts
 from ..memory.dtype import Array
 from .formula import Part
 
-__all__ = ["in_words"]
+__all__ = ["in_words", "parts_of_sum"]
 
 _MOVING: Final = frozenset({"same", "choose", "negate"})
 """Formulas that give one of their operands, or one with another sign."""
@@ -39,6 +40,28 @@ def in_words(part: Part) -> Part:
         else:
             return part
     return Part(part.steps, taken, _words(target, is_whole))
+
+
+_SUMS: Final = {"add": 1.0, "subtract": -1.0}
+"""The formulas of sums, and what the second operand is multiplied by first, as torch does: where
+one of its parts is infinite the other one becomes NaN."""
+
+
+def parts_of_sum(name: str, operands: Sequence[object], result: Array) -> list[Part]:
+    """The parts of a sum or a difference of complex numbers, the real one and the imaginary one;
+    none of what is no such sum."""
+    factor, dtype = _SUMS.get(name), result.dtype
+    arrays = [each for each in operands if type(each) is np.ndarray and each.dtype == dtype]
+    if factor is None or len(arrays) != 2 or dtype.kind != "c":
+        return []
+    a, b = arrays
+    scaled = [("multiply", "", (1, 3)), ("multiply", "", (2, 4))]
+    real = [*scaled, ("subtract", "", (5, 6)), ("add", "", (0, 7))]
+    imag = [*scaled, ("add", "", (5, 6)), ("add", "", (0, 7))]
+    return [
+        Part(real, [a.real, b.real, b.imag, factor, 0.0], result.real),
+        Part(imag, [a.imag, b.real, b.imag, 0.0, factor], result.imag),
+    ]
 
 
 def _words(array: Array, is_whole: bool) -> Array:

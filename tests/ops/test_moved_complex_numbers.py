@@ -57,3 +57,22 @@ def test_parts_of_them_have_kernels() -> None:
     for name in ("complex64", "complex128"):
         result = np.empty((8, 5), name)
         assert notes_of_parts(entry, [result], result) is not None
+
+
+@pytest.mark.parametrize("name", ["complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(5, 7), (5, 1), (7,), ()])
+def test_sums_are_those_of_the_first_call(name: str, shape: tuple[int, ...]) -> None:
+    parts = torch.tensor([0.0, -0.0, 1.5, -2.25, float("inf"), -float("inf"), float("nan")])
+    x = torch.complex(parts.expand(5, 7), parts.roll(2).expand(5, 7)).to(getattr(torch, name))
+    whole = torch.complex(parts.roll(1)[:, None].expand(7, 7), parts.roll(4).expand(7, 7))
+    y = whole.to(x.dtype)[: shape[0] if shape else 1]
+    y = y if shape == (5, 7) else y[:, :1] if shape == (5, 1) else y[0] if shape else y[0, 2]
+    first = (x + y).numpy().tobytes(), (x - y).numpy().tobytes()
+    with np.errstate(all="ignore"):
+        one = y.numpy() * np.ones((), name)
+        assert np.array_equal((x + y).numpy(), x.numpy() + one, equal_nan=True)
+    for _ in range(70):
+        assert ((x + y).numpy().tobytes(), (x - y).numpy().tobytes()) == first
+    both = x.clone()
+    for _ in range(70):
+        assert both.copy_(x).add_(both).numpy().tobytes() == (x + x).numpy().tobytes()
