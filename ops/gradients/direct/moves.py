@@ -9,6 +9,7 @@ import numpy as np
 
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Ints, direct
+from .frames import MODES, folded
 
 One = tuple[Tensor]
 
@@ -97,8 +98,8 @@ def constant_pad(g: Tensor, pad: Ints) -> One | None:
 
 @direct("aten::pad", of="self")
 def padded(g: Tensor, pad: Ints, mode: str) -> One | None:
-    """The same, where the frame holds one value."""
-    return constant_pad(g, pad) if mode == "constant" else None
+    """The same, where the frame holds one value; or what lies within any other."""
+    return folded(g, pad, mode) if mode in MODES else constant_pad(g, pad)
 
 
 # --------------------------------------------------------------------------- parts

@@ -20,8 +20,8 @@ _FAMILIES: Final = (
     "formulas.statistics", "table.names", "formulas.quantize", "formulas.backward_operators",
     "formulas.backward_norms", "formulas.library_calls", "formulas.detection", "formulas.audio",
     "direct.losses", "direct.layers", "direct.ctc", "direct.recurrent", "direct.products",
-    "direct.pointwise", "direct.rows", "direct.moves", "direct.sums", "direct.tables",
-    "direct.windows", "direct.grids", "direct.distances", "direct.transforms",
+    "direct.pointwise", "direct.rows", "direct.frames", "direct.moves", "direct.sums",
+    "direct.tables", "direct.windows", "direct.grids", "direct.distances", "direct.transforms",
 )  # fmt: skip
 
 
