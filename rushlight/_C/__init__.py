@@ -39,7 +39,7 @@ _MODULES = {
         "_len_torch_function_stack _len_torch_dispatch_stack _get_dispatch_stack_at "
         "_get_cudnn_enabled TensorBase _set_grad_enabled _LinAlgError "
         "_get_cpu_capability _infer_size "
-        "_has_cuda _has_cudnn _has_cusparselt _has_magma _has_mps _has_xpu"
+        "_has_cuda _has_cudnn _has_cusparselt _has_magma _has_mps _has_xpu _mps_is_available"
     ),
     "..": "Generator",
     ".convolution_ways": "_ConvBackend _select_conv_backend",

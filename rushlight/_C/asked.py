@@ -21,6 +21,7 @@ __all__ = [
     *("TensorBase", "_LinAlgError", "_set_grad_enabled"),
     *("_get_cpu_capability", "_infer_size"),
     *("_has_cuda", "_has_cudnn", "_has_cusparselt", "_has_magma", "_has_mps", "_has_xpu"),
+    "_mps_is_available",
     *("DisableTorchFunction", "DisableTorchFunctionSubclass", "_TensorMeta"),
     *("_disabled_torch_dispatch_impl", "_disabled_torch_function_impl"),
     *("_get_privateuse1_backend_name", "_log_api_usage_once"),
@@ -35,6 +36,12 @@ _LinAlgError = LinAlgError
 _disabled_torch_function_impl = overriding.disabled
 _disabled_torch_dispatch_impl = disabled_dispatch
 _has_cuda = _has_cudnn = _has_cusparselt = _has_magma = _has_mps = _has_xpu = False
+
+
+def _mps_is_available() -> bool:
+    """Whether there is a device of that type: no.  `torch.backends.mps` asks, and tests of
+    packages put an answer of their own here."""
+    return _has_mps
 
 
 def _log_api_usage_once(event: str) -> None:

@@ -6,4 +6,4 @@ from ..module_names import names_of
 
 __all__: list[str] = []
 
-__getattr__ = names_of(__name__, "config")
+__getattr__ = names_of(__name__, "codecache", "config")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import _C
 from ..mps import needing_one
 
 __all__ = [
@@ -12,7 +13,7 @@ __all__ = [
 
 def is_available() -> bool:
     """Whether there is such a device: no."""
-    return False
+    return bool(_C._mps_is_available())
 
 
 def is_built() -> bool:

@@ -15,6 +15,9 @@ from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
 from ..ops.table.updates import Update
 from ..ops.tensors.tensor import Tensor
+from ..utils._foreach_utils import (
+    _group_tensors_by_device_and_dtype as _group_tensors_by_device_and_dtype,
+)
 from .optimizer import Optimizer
 from .saved_state import Group
 from .scheduler import LRScheduler, Values, of_groups

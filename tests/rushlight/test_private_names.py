@@ -212,6 +212,7 @@ def test_modules_that_are_only_asked_for() -> None:
     config = import_module("rushlight._inductor.config")
     config.fx_graph_cache = True
     assert torch._inductor.config is config
+    assert torch._inductor.codecache is import_module("rushlight._inductor.codecache")
     with pytest.raises(NotImplementedError, match="compiles to native code"):
         torch._inductor.compile(None)
     with pytest.raises(RuntimeError, match=r"Tried to instantiate class 'a\.b', but it does not"):
@@ -239,6 +240,12 @@ def test_modules_of_devices() -> None:
         torch.get_device_module(3)
 
 
+def test_tests_of_packages_say_which_devices_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert torch._C._mps_is_available() is torch.backends.mps.is_available() is False
+    monkeypatch.setattr(torch._C, "_mps_is_available", lambda: True)
+    assert torch.backends.mps.is_available()
+
+
 def test_a_pass_over_data_begins_without_what_others_replace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -263,6 +270,7 @@ def test_a_pass_over_data_begins_without_what_others_replace(
         ("utils.data.dataloader", "Dataset Sampler", "utils.data"),
         ("utils.data", "DistributedSampler", "utils.data.distributed"),
         ("optim.optimizer", "RemovableHandle", "utils.hooks"),
+        ("optim.swa_utils", "_group_tensors_by_device_and_dtype", "utils._foreach_utils"),
         ("autograd.grad_mode", "_DecoratorContextManager", "utils._contextlib"),
         ("fx.graph", "_get_qualified_name _type_repr", "fx.node"),
         ("jit._trace", "TracerWarning ScriptModule", "jit"),
