@@ -13,12 +13,14 @@ from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose, as_named
 from ..memory.dims import sizes_given, wrap_dim
 from ..memory.dtype import DType, MemoryFormat
+from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 from .tensors import is_nested, of_parts, parts_of
 
 __all__ = ["call"]
 
 Form = Callable[..., Any]
+_empty: Final = aten.empty
 _FORMATS: Final = ("preserve_format", "contiguous_format")
 _MASK_AT: Final = 17
 """Where an encoder layer's arguments behind `src` have their mask."""
@@ -27,8 +29,8 @@ _SINGLE: Final = frozenset(
     f"aten::{name}"
     for name in """relu relu_ gelu gelu_ silu silu_ tanh tanh_ neg neg_ abs abs_ sgn sgn_ sin cos
     sqrt logical_not isnan isinf isposinf isneginf detach contiguous zeros_like ones_like
-    empty_like randn_like fill_ zero_ dropout native_dropout to _to_copy alias eq ge gt le lt
-    ne""".split()
+    empty_like randn_like fill_ zero_ dropout native_dropout to _to_copy cpu alias eq ge gt le
+    lt ne""".split()
 )
 """Functions of single elements, which torch has for nested tensors; numbers may stand beside."""
 _PAIRS: Final = frozenset(
@@ -60,6 +62,10 @@ def call(
     if operator_name in _PAIRS:
         _check_pair(operator_name.partition("::")[2], *args[:2])
         return _on_parts(operator_name, args, kwargs)
+    if any(entry.looks == "dtype" for entry in TABLE.operators(operator_name)):
+        (given,) = args
+        assert isinstance(given, Tensor)
+        return eager_function(operator_name)(_empty([0], dtype=given.dtype))
     raise missing(operator_name)
 
 
@@ -120,6 +126,12 @@ def _check_pair(name: str, one: object, other: object) -> None:
             f"output with shape [] doesn't match the broadcast shape {sizes} of a nested tensor's "
             "parts"
         )
+
+
+@form("type_as")
+def type_as(tensor: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype of another one."""
+    return tensor.to(other.dtype)
 
 
 @form("is_same_size")

@@ -51,6 +51,9 @@ def call(
             raise RuntimeError(f"{said} requires coalesced input")
         made = call(operator_name[:-1], args, kwargs, choose)
         assert isinstance(made, Tensor)
+        if own.values.dtype.is_complex and not made.dtype.is_complex:
+            said = TABLE.first_name(operator_name).removeprefix("aten::").removesuffix("_")
+            raise RuntimeError(f"In-place {said} is not supported for complex tensors.")
         return arithmetic.put_into(args[0], made)
     return _on_values(operator_name, args, kwargs)
 

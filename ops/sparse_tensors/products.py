@@ -278,7 +278,17 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @form("aten::addmm", "aten::_sparse_addmm")
 def addmm(tensor: Tensor, a: Tensor, b: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Tensor:
-    """`beta * tensor + alpha * (a @ b)`."""
+    """`beta * tensor + alpha * (a @ b)`.
+
+    Raises:
+        RuntimeError: dtypes differ, no matrices, or sizes that do not meet.
+    """
+    if is_sparse(a) and not is_sparse(b):
+        first = tensor if isinstance(parts_of(a), Compressed) else a
+        for each in (tensor, a, b):
+            if each.dtype is not first.dtype:
+                wanted, found = first.dtype.scalar_name, each.dtype.scalar_name
+                raise RuntimeError(f"expected scalar type {wanted} but found {found}")
     return _weighted(tensor, mm(a, b), beta, alpha)
 
 

@@ -231,3 +231,18 @@ def test_sentences_of_nested_tensors(call: Any, message: str) -> None:
 def test_softmax_of_no_parts() -> None:
     empty = nested.nested_tensor([])
     assert F.softmax(empty, 1).is_nested
+
+
+def test_what_dtypes_nested_tensors_have_and_where_they_are() -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(1, 3)])
+    assert nested.cpu() is nested
+    assert (nested.is_floating_point(), nested.is_complex(), nested.is_signed()) == (
+        True,
+        False,
+        True,
+    )
+    whole = nested.to(torch.int64)
+    assert not whole.is_floating_point()
+    assert whole.type_as(nested).dtype is torch.float32
+    assert torch.ones(2).type_as(whole).dtype is torch.int64
+    assert torch.is_floating_point(nested)

@@ -817,6 +817,28 @@ def test_dtypes_of_factors_are_the_same() -> None:
         torch.sparse_coo_tensor([[0, 0]], [0.5, 0.1], (2,)).arcsin_()
 
 
+@pytest.mark.parametrize(
+    ("layout", "said"),
+    [
+        (torch.sparse_coo, "expected scalar type Float but found Double"),
+        (torch.sparse_csr, "expected scalar type Double but found Float"),
+    ],
+)
+def test_what_a_product_is_added_to_has_its_dtype(layout: Any, said: str) -> None:
+    matrix, ones = torch.eye(2, 3).to_sparse(layout=layout), torch.ones(3, 1)
+    assert torch.addmm(torch.ones(2, 1), matrix, ones).tolist() == [[2.0], [2.0]]
+    for added in (torch.addmm, torch.sparse.addmm):
+        with pytest.raises(RuntimeError, match=said):
+            added(torch.ones(2, 1).double(), matrix, ones)
+
+
+def test_complex_elements_do_not_become_their_sizes_in_place() -> None:
+    z = torch.tensor([[3 + 4j, 0]]).to_sparse().coalesce()
+    assert z.abs().to_dense().tolist() == [[5.0, 0.0]]
+    with pytest.raises(RuntimeError, match="In-place abs is not supported for complex tensors"):
+        z.abs_()
+
+
 def test_tensors_of_other_sizes_are_sparse_too() -> None:
     tensor = torch.ones(2, 2).to_sparse_csc()
     made = tensor.new_zeros(2, 3)
