@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, cast_by_kernel, family, in_order, is_whole
+from ..kernels import Prepared, cast_by_kernel, family, in_order, is_half, is_whole
 from ..memory.counts import check_storage
-from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.equal_steps import equal_steps
 from ..table.out_dtypes import OutDtype
@@ -33,6 +34,7 @@ _OUT_OF_HISTC: Final = OutDtype(
 )
 
 _INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
 _FEW: Final = 1 << 10
 """So many numbers are counted into some bins without asking first how many it takes."""
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
@@ -119,6 +121,15 @@ def _no_bins(count: int, dim: int) -> OperatorError:
     )
 
 
+def _as_it_is(values: Array) -> Array:
+    return values
+
+
+def _rounded(dtype: Dtype, values: Array) -> Array:
+    """Numbers of float32 as a 16-bit float has them."""
+    return cast_by_kernel(cast_by_kernel(values, dtype), _FLOAT32)
+
+
 @operator(
     "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     out_dtype=_OUT_OF_HISTC,
@@ -135,15 +146,19 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
         raise _no_bins(bins, 0)
     number = self.dtype.type
     low, high = number(min), number(max)
+    values: Array = self.reshape(-1)
+    step: Callable[[Array], Array] = _as_it_is
+    if is_half(self.dtype):  # of which each step is rounded
+        values, step = cast_by_kernel(values, _FLOAT32), partial(_rounded, self.dtype)
     if low == high and self.size:
-        low, high = self.min(), self.max()
+        low, high = number(values.min()), number(values.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise OperatorError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - number(1), high + number(1)
-    values = self.reshape(-1)
-    values = values[(values >= low) & (values <= high)]
-    places = ((values - low) * number(bins) / (high - low)).astype(_INT64)
+    first, wide, count = (values.dtype.type(each) for each in (low, high - low, number(bins)))
+    values = values[(values >= first) & (values <= values.dtype.type(high))]
+    places = step(step(step(values - first) * count) / wide).astype(_INT64)
     return np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(self.dtype)
 
 

@@ -56,3 +56,16 @@ def test_combinations_and_triangles_come_again() -> None:
         places = torch.tril_indices(200, 200)
         assert places[:, -1].tolist() == [199, 199]
         places.zero_()
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_bins_of_16_bit_floats_are_found_in_their_steps(name: str) -> None:
+    x = (torch.randn(50, 40) * 3).to(getattr(torch, name))
+    low, high = (torch.tensor(each, dtype=x.dtype) for each in (-2.0, 3.5))
+    for given in (x, x.t()):
+        inside = given.reshape(-1)
+        inside = inside[(inside >= low) & (inside <= high)]
+        places = ((inside - low) * torch.tensor(300, dtype=x.dtype)) / (high - low)
+        wanted = places.long().clamp(max=299).bincount(minlength=300).to(x.dtype)
+        assert torch.equal(torch.histc(given, 300, -2, 3.5), wanted)
+        assert torch.histc(given, 5).sum() == 2000
