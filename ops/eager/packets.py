@@ -14,6 +14,7 @@ from ..memory.named_results import NamedResults
 from ..table.table import TABLE, Operator
 from ..tensors.dispatched import check_dispatched
 from ..tensors.overriding import STATE, ask, askers
+from ..tensors.tensor import Tensor
 from .binding import Form, Mismatch, type_name
 from .calls import run, tensors_in
 from .dispatch import EagerFunction, eager_function
@@ -112,10 +113,10 @@ class Overload:
         values = self._bound(args, kwargs)
         if values is None:
             raise self._refusal(args, kwargs)
-        made = _plain(run(self._entry, values, [*args, *kwargs.values()]), self._gives_list)
-        if kwargs.get("requires_grad") and self._entry.of_leaves:
+        made = run(self._entry, values, [*args, *kwargs.values()])
+        if kwargs and kwargs.get("requires_grad") and self._entry.of_leaves:
             return as_leaf(made)
-        return made
+        return made if type(made) is Tensor else _plain(made, self._gives_list)
 
     def _bound(self, args: Sequence[object], kwargs: dict[str, object]) -> list[object] | None:
         """The values of all arguments; None if these do not fit."""
@@ -260,7 +261,7 @@ class Packet:
         if asked is not None:
             return ask(self, asked, args, kwargs, f"torch.ops.{self}")
         entries = TABLE.operators(self._name)
-        is_open = any(isinstance(each, OpenOperator) for each in entries[:1])
+        is_open = len(entries) > 0 and isinstance(entries[0], OpenOperator)
         if (is_open and len(entries) == 1) or self._as_in_schema:
             # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
@@ -269,7 +270,8 @@ class Packet:
             # Several outs have names of their own here, and what takes no tensors has no function.
             return self._fitting(args, kwargs)(*args, **kwargs)
         try:
-            return _plain(self._function(*args, **kwargs), self._gives_list)
+            made = self._function(*args, **kwargs)
+            return made if type(made) is Tensor else _plain(made, self._gives_list)
         except TypeError:
             found = self._fitting(args, kwargs)  # maybe one on numbers, texts or lists alone
             if not found.entry.is_out_form and tensors_in([*args, *kwargs.values()]):
