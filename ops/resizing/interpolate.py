@@ -13,7 +13,7 @@ from ..memory.counts import check_room
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
-from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..shapes.windows import Ints, ends_in_channels, follow_format, wide_dtype
 from ..table.record import Known
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
@@ -104,7 +104,10 @@ def resized(
     if result is begun and np.may_share_memory(result, input):
         result = result.copy()
     result = result.astype(input.dtype, copy=False)
-    return np.moveaxis(result, -1, 1) if is_last else follow_format(result, input)
+    if not is_last:
+        return follow_format(result, input)
+    result = np.moveaxis(result, -1, 1)
+    return result if ends_in_channels(input) else np.ascontiguousarray(result)
 
 
 @remembered(1 << 21)

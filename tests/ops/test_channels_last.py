@@ -42,6 +42,18 @@ def test_elements_and_layout_are_those_expected(name: str, shape: tuple[int, ...
     assert made.contiguous().numpy().tobytes() == wanted.numpy().tobytes()
 
 
+@pytest.mark.parametrize(
+    "name", ["nearest", "nearest, one side", "the same size", "bilinear", "bicubic", "largest"]
+)
+def test_one_image_whose_batch_was_added_gives_others_that_lie_as_usual(name: str) -> None:
+    last = torch.randn(1, 3, 8, 70).contiguous(memory_format=torch.channels_last)
+    added = last[0][None]
+    assert added.stride() == (3, 1, 210, 3)
+    made = SAME[name](added)
+    assert made.is_contiguous()
+    assert torch.equal(made, SAME[name](last))
+
+
 CONVOLUTIONS: dict[str, tuple[tuple[int, ...], Callable[[Any, Any], Any]]] = {
     "single": ((24, 16, 1, 1), F.conv2d),
     "single, stepping": ((24, 16, 1, 1), lambda x, w: F.conv2d(x, w, stride=2)),
