@@ -62,6 +62,9 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
             wide = _FLOAT64 if values.itemsize == 4 else _FLOAT32
             sums = as_array(accumulate(values.astype(wide), axis, wide))
             return contiguous(sums.astype(values.dtype))
+        if values.dtype == np.complex64 and name == "cumsum":
+            sums = as_array(accumulate(values, axis, np.complex128))
+            return contiguous(sums.astype(values.dtype))
         return contiguous(as_array(accumulate(values, axis, values.dtype)))
 
     return running

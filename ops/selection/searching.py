@@ -100,7 +100,8 @@ def search(sequence: Array, values: Array, right: bool) -> Array:
         places: Array | None = native.searched(sequence, values, behind=right)
         if places is not None:
             return places
-    if sequence.ndim == 1 and sequence.size and not is_nan(sequence).any():
+    is_sorted = sequence.ndim == 1 and sequence.size and not is_nan(sequence).any()
+    if is_sorted and (sequence[1:] >= sequence[:-1]).all():
         return np.asarray(np.searchsorted(sequence, values, "right" if right else "left"))
     low = np.zeros(values.shape, _INT64)
     high = np.full(values.shape, sequence.shape[-1], _INT64)
