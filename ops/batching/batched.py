@@ -194,7 +194,11 @@ def _of_value(
     owner = getattr(func, "__self__", None)
     if isinstance(owner, property) and owner.fget is not None:
         name = owner.fget.__name__
-        if func.__name__ == "__set__":
+        is_set = func.__name__ == "__set__"
+        if name == "data":
+            how = "mutating directly with `.data`" if is_set else "accessing `data`"
+            raise RuntimeError(f"{how} under vmap transform is not allowed{'.' * is_set}")
+        if is_set:
             setattr(bare[0], name, bare[1])
             return None
         return _joined(getattr(bare[0], name), level)

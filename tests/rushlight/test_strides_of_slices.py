@@ -1,4 +1,5 @@
-"""`as_strided` of slices: at the places of each, and of no other."""
+"""The memory of slices: `as_strided` is at the places of each, and of no other; nor is it
+exchanged."""
 
 from __future__ import annotations
 
@@ -76,3 +77,15 @@ def test_copies_and_what_is_put_there() -> None:
         vmap(lambda x: torch.as_strided_scatter(x, torch.ones(2), (2,), (2,), 1))(X)
     with pytest.raises(RuntimeError, match=r"the same length! Got size \[2\] and stride \[1, 2\]"):
         of_two((2,), (1, 2), 0)
+
+
+def test_the_memory_of_slices_is_not_exchanged() -> None:
+    def exchanged(x: torch.Tensor) -> torch.Tensor:
+        x.data = torch.zeros(3, 4)
+        return x * 1
+
+    with pytest.raises(RuntimeError, match=r"mutating directly with `.data` under vmap transform"):
+        vmap(exchanged)(X)
+    with pytest.raises(RuntimeError, match="accessing `data` under vmap transform is not allowed"):
+        vmap(lambda x: x.data + 1)(X)
+    assert torch.equal(vmap(lambda x: x.detach() + torch.ones(4).data)(X), X + 1)
