@@ -183,7 +183,7 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     if not is_sparse(a) or (not a.ndim and isinstance(b, Tensor) and is_sparse(b)):
         a, b = b, a
     if not isinstance(b, Tensor) or not b.ndim:
-        own, factor = parts_of(a).once(), to_dense(b) if isinstance(b, Tensor) else b
+        own, factor = parts_of(a), to_dense(b) if isinstance(b, Tensor) else b
         if isinstance(factor, Tensor) and not a.ndim:  # which decides the dtype as `a` does
             factor = factor.unsqueeze(0)
         return of_parts(own.with_values(own.values * factor))
@@ -265,7 +265,9 @@ def _quotient(
         raise RuntimeError(
             f"Sparse {said} requires a scalar or zero-dim dense tensor divisor (got {got})"
         )
-    own, function = parts_of(a).once(), eager_function(f"aten::{name}")
+    own, function = parts_of(a), eager_function(f"aten::{name}")
+    if name != "div" or options.get("rounding_mode") is not None:
+        own = own.once()  # parts of an element are not rounded by themselves
     return of_parts(own.with_values(function(own.values, b, *rest, **options)))
 
 

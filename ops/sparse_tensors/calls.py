@@ -94,7 +94,9 @@ def _on_values(
     entries = TABLE.operators(TABLE.first_name(operator_name))
     if not any(is_by_elements(entry) for entry in entries if not entry.is_out_form):
         raise _missing(operator_name)
-    own = parts_of(args[0]).once()
+    own = parts_of(args[0])
+    if f"{operator_name}_" not in _LINEAR:
+        own = own.once()
     function = partial(EagerFunction.__call__, eager_function(operator_name))  # no lazy view
     if not _keeps_zero(function, own.values.detach().new_zeros([1, 1]), args[1:], kwargs):
         raise _missing(operator_name)

@@ -169,6 +169,22 @@ def test_dtypes_of_products_of_single_elements() -> None:
     assert (torch.eye(2, dtype=torch.int8).to_sparse() * wide).dtype is torch.int8
 
 
+def test_numbers_meet_each_part_of_an_element() -> None:
+    s = torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 0]], [1.0, 2.0, 3.0], (2, 2))
+    two = torch.tensor(2.0)
+    for made, parts in (
+        *((each, [2.0, 4.0, 6.0]) for each in (s * 2, 2 * s, s * two, two.to_sparse() * s)),
+        *((each, [0.5, 1.0, 1.5]) for each in (s / 2, s / two, s.clone().div_(2))),
+        (-s, [-1.0, -2.0, -3.0]),
+    ):
+        assert not made.is_coalesced()
+        assert made._values().tolist() == parts
+    whole = torch.div(s, 2, rounding_mode="floor")
+    assert whole._values().tolist() == [1.0, 1.0]  # of 3 / 2, not of 1 / 2 and of 2 / 2
+    flags = torch.sparse_coo_tensor([[0, 0]], torch.tensor([True, True]), (1,))
+    assert (flags * 2).to_dense().tolist() == [4]
+
+
 def test_rows_made_of_coordinates_share_their_elements() -> None:
     s = _example().coalesce()
     rows, columns = s.to_sparse_csr(), s.to_sparse_csc()
