@@ -74,6 +74,8 @@ _LATELY: Final = 0.125
 FIRST: Final = 2
 """Calls that find out what others know, and say nothing of what one takes."""
 
+_UNFINISHED: Final = "calls could not be finished natively"
+
 TRIALS: Final = 5
 """Calls with lists that are timed: to hand lists over may cost more than the plan does."""
 
@@ -260,7 +262,7 @@ class Native:
         if result is FAILED:
             self._misses += 1
             if self._misses >= MISSES and self._limit:
-                self._give_up(self._left_out or "calls could not be finished natively")
+                self._give_up(self._left_out or _UNFINISHED)
                 self._straight = False
         return result
 
@@ -368,6 +370,7 @@ class Native:
                 remember(self.looks)
             return result
         self._trials += 1
+        self._misses += result is FAILED
         if self._trials >= TRIALS:
             self._end_trial()
         return result
@@ -378,9 +381,12 @@ class Native:
             source, self._draft = self._draft, None
             if self.takes_tensors:
                 self._straight = False
+            were_misses, self._misses = self._misses >= TRIALS, 0
             if source is not None:
                 self._stage, self._trials = _Stage.PLAN, 0
-        if source is None:
+        if were_misses:
+            self._give_up(self._left_out or _UNFINISHED)
+        elif source is None:
             self._give_up("handing its arguments over costs more than it saves")
         else:
             self._begin_beside(source, partial(self._compile, quickly=False))

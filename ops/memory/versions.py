@@ -150,7 +150,9 @@ def written(array: Array, times: int = 1) -> None:
     """
     if WATCHED:
         check_age(array)
-    found = counts_of(array)
+    found = _COUNTS.get(id(array if array.base is None else owner_of(array)))
+    if found is None:
+        found = counts_of(array)
     found[1] += times
     found[2] = next(_CLOCK)
     if found[3] and not is_on():

@@ -121,3 +121,16 @@ def test_calls_straight_from_python_have_drafts_made_anew(monkeypatch: pytest.Mo
     work(source)
     assert made.straight_run is made._run
     assert made._run is not draft
+
+
+def test_what_cannot_be_finished_on_trial_is_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    scripted = torch.jit.script(added)
+    made = tiers_of(scripted._rushlight_function).way().executable.native
+    assert made is not None
+    made._compile(native.write_native(made._code, made._arguments))
+    monkeypatch.setattr(made, "_begin_beside", lambda *given: pytest.fail("it is compiled again"))
+    for _ in range(native.TRIALS):
+        assert made.attempt((["no number"],)) is FAILED
+    assert made.refusal == "calls could not be finished natively"
+    assert not made.is_ready
