@@ -148,7 +148,8 @@ class _Finder:
         others = {place for span in spans for place in range(*span)}
         begin = end = 0
         for position, part in enumerate(region):
-            if position in others or not self._takes(part):
+            is_taken = position not in others and self._takes(part)
+            if not is_taken or (_changes([part]) and _changes_others(region[begin : position + 1])):
                 if end > begin:
                     yield begin, end, position
                 begin = end = position + 1
@@ -235,12 +236,17 @@ def _is_made(step: Step) -> bool:
     return step.node.inputs[0].node.kind == "prim::ListConstruct"
 
 
+def _changes(region: Region) -> list[Value]:
+    """The containers with tensors that parts change."""
+    steps = (part for part in parts_of(region) if isinstance(part, Step))
+    return [each.node.inputs[0] for each in steps if _changes_tensors_kept(each)]
+
+
 def _changes_others(region: Region) -> bool:
     """Whether parts change lists of tensors that they have not made."""
-    steps = [part for part in parts_of(region) if isinstance(part, Step)]
-    made = {value for each in steps for value in each.node.outputs}
-    changing = filter(_changes_tensors_kept, steps)
-    return any(each.node.inputs[0] not in made for each in changing)
+    changed = _changes(region)
+    made = {value for part in parts_of(region if changed else ()) for value in part.node.outputs}
+    return not made.issuperset(changed)
 
 
 def _enters(type: Type) -> bool:

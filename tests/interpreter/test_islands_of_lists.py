@@ -127,3 +127,23 @@ def test_who_records_hears_of_what_is_made_of_few_numbers() -> None:
         scripted(x, 8).backward()
         assert x.grad is not None
         assert x.grad.tolist() == [0.0] * 6 + [9.0, 0.0]
+
+
+def grown(x: Tensor, n: int) -> tuple[list[Tensor], list[float]]:
+    states: list[Tensor] = []
+    found: list[float] = []
+    for k in range(n):
+        x = torch.sin(x)
+        states.append(x)
+        for i in range(x.size(0)):
+            found.append(float(x[i]) * k)
+    return states, found
+
+
+def test_a_loop_behind_what_fills_a_list_of_others_is_an_island() -> None:
+    scripted = torch.jit.script(fresh(grown))
+    for _ in range(3):
+        (made, numbers), (want, others) = scripted(X, 3), grown(X, 3)
+        assert [each.tolist() for each in made] == [each.tolist() for each in want]
+        assert numbers == others
+    assert [each.is_native for each in islands_of(scripted)] == [True]
