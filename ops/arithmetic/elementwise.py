@@ -35,7 +35,7 @@ from ..table.promotion import common_dtype, common_dtype_with, kind, number_dtyp
 from ..table.refusals import Refusal, letter
 from ..table.table import operator
 
-__all__ = ["add", "div", "mul", "sub"]
+__all__ = ["add", "difference", "div", "mul", "sub"]
 
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
@@ -204,6 +204,16 @@ def check_subtraction(*dtypes: Dtype) -> None:
             code="dtype-mismatch",
             headline="`-` does not work on a bool tensor",
         )
+
+
+def difference(a: Array, b: Array) -> Array:
+    """`a - b`, as losses and distances take it.
+
+    Raises:
+        OperatorError: one of them is bools.
+    """
+    check_subtraction(a.dtype, b.dtype)
+    return binary(np.subtract, a, b)
 
 
 @operator(

@@ -151,6 +151,23 @@ def _check_kernel(input: Array, weight: Array, padding: Ints, dilation: Ints) ->
         )
 
 
+def _check_extent(weight: Array) -> None:
+    """Refuse a kernel that reaches over nothing."""
+    kernel = weight.shape[2:]
+    if all(kernel):
+        return
+    if len(kernel) < 3:
+        height, width = (1, *kernel)[-2:]
+        said = f" kernel_height: {height} kernel_width: {width}"
+    else:
+        said = f": {' x '.join(map(str, kernel))} (TxHxW)"
+    raise _shape_error(
+        f"kernel size should be greater than zero, but got{said}",
+        f"a kernel of {_by(kernel)} reaches over nothing",
+        weight=f"has shape {list(weight.shape)}",
+    )
+
+
 def _is_large(input: Array, weight: Array, groups: int) -> bool:
     """Whether torch leaves a convolution of float32 to its library, which looks at dtypes first."""
     kernel = weight.shape[2:]
@@ -226,6 +243,7 @@ def check_convolution(
     _check_bias(weight, bias, groups, transposed)
     if not transposed:
         _check_kernel(input, weight, padding, dilation)
+    _check_extent(weight)
     if any(d == 0 for d in dilation):
         said = [1, *dilation] if len(dilation) == 1 else [*dilation]
         raise OperatorError(f"dilation should be greater than zero, but got {said}")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.elementwise import difference
 from ..kernels import family, in_order, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
@@ -18,7 +19,7 @@ from ..reductions.reduce import sum_over
 from ..table.layouts import contiguous
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, operand, with_number
 from ..table.promotion import common_dtype, kind
-from ..table.refusals import NO_BOOLS, Refusal, scalar_types_differ
+from ..table.refusals import Refusal, scalar_types_differ
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .linalg import matmul
@@ -203,7 +204,6 @@ def pdist(self: Array, p: float) -> Array:
 @operator(
     "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, "
     "bool keepdim=False) -> Tensor",
-    refuses=NO_BOOLS,
     out="",
     cost="reads",
     rows=rows_of("x1 x2"),
@@ -216,12 +216,12 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
     if kernels is not None:
         found: Array = kernels.side_by_side(in_order(x1), in_order(x2), kernels.FORMS[p], eps)
         return found[..., None] if keepdim else found
-    difference = binary(np.subtract, x1, x2)
-    difference = with_number(np.add, difference, eps)
-    if not difference.ndim:
-        result = vector_length(difference.reshape(1), p, -1, keepdim)
+    apart = difference(x1, x2)
+    apart = with_number(np.add, apart, eps)
+    if not apart.ndim:
+        result = vector_length(apart.reshape(1), p, -1, keepdim)
         return result.reshape(())
-    return vector_length(difference, p, -1, keepdim)
+    return vector_length(apart, p, -1, keepdim)
 
 
 def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | None:
@@ -285,19 +285,18 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
 @operator(
     "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     autocast_in_graphs="full",
-    refuses=NO_BOOLS,
     cost="reads",
 )
 def dist(self: Array, other: Array, p: Scalar) -> Array:
     """The norm of the difference, over all elements."""
-    difference = binary(np.subtract, self, other)
-    if kind(difference.dtype) < 2:
+    apart = difference(self, other)
+    if kind(apart.dtype) < 2:
         raise OperatorError(
             "norm(): input dtype should be either floating point or complex. "
-            f"Got {dtype_of(difference).scalar_name} instead.",
+            f"Got {dtype_of(apart).scalar_name} instead.",
             code="dtype-mismatch",
         )
-    return vector_length(difference.reshape(-1), float(p.real), -1)
+    return vector_length(apart.reshape(-1), float(p.real), -1)
 
 
 # --------------------------------------------------------------------------- losses
@@ -358,7 +357,6 @@ def _check_embedding_shapes(input1: Array, input2: Array, target: Array) -> None
     "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
-    refuses=NO_BOOLS,
     out="",
     cost="reads",
 )
@@ -385,5 +383,5 @@ def triplet_margin_loss(
     far = pairwise_distance(anchor, negative, p, eps, False)
     if swap:
         far = as_array(np.minimum(far, pairwise_distance(positive, negative, p, eps, False)))
-    lack = binary(np.subtract, with_number(np.add, near, margin), far)
+    lack = difference(with_number(np.add, near, margin), far)
     return reduced(np.maximum(lack, near.dtype.type(0)), reduction)

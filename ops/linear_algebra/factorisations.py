@@ -28,6 +28,7 @@ from .matrix_checks import (
     check_floating,
     check_lapack,
     check_matrix,
+    check_operands,
     check_right_side,
     check_square,
 )
@@ -177,6 +178,7 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
                 code="shape-mismatch",
             )
     check_right_side(input2, self, "cholesky_solve")
+    check_operands(self, input2)
     check_lapack(self, "cholesky_solve_cpu")
     return _by_cholesky(self, input2, upper)
 

@@ -18,6 +18,7 @@ __all__ = [
     "check_floating",
     "check_lapack",
     "check_matrix",
+    "check_operands",
     "check_right_side",
     "check_same_dtype",
     "check_square",
@@ -103,6 +104,15 @@ def check_lapack(array: Array, kernel: str) -> None:
             f"\"{kernel}\" not implemented for '{word}'",
             headline=f"this factorisation does not work on `{dtype_of(array)}`",
         )
+
+
+def check_operands(b: Array, A: Array) -> None:
+    """Raise unless the right side and the matrix of an older solver have one dtype."""
+    if b.dtype != A.dtype:
+        sentence = (
+            "Expected b and A to have the same dtype, but found b of type {} and A of type {}"
+        )
+        raise operands_differ(f"{sentence} instead.", b, A, "b", "A")
 
 
 def check_same_dtype(a: Array, b: Array, name: str, names: tuple[str, str] = ("A", "B")) -> None:

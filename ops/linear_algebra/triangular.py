@@ -32,6 +32,7 @@ from .matrix_checks import (
     check_floating,
     check_lapack,
     check_matrix,
+    check_operands,
     check_right_side,
     check_same_dtype,
     check_square,
@@ -339,6 +340,7 @@ def triangular_solve(
             code="shape-mismatch",
         )
     check_right_side(A, self, "triangular_solve")
+    check_operands(self, A)
     check_lapack(A, "triangular_solve_cpu")
     a = A.swapaxes(-1, -2) if transpose else A
     batch = np.broadcast_shapes(self.shape[:-2], A.shape[:-2])

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from ..arithmetic.elementwise import check_subtraction, difference
 from ..kernels import family, in_order, is_whole
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
@@ -24,7 +25,7 @@ from ..table.pointwise import (
     with_number,
 )
 from ..table.promotion import can_cast, common_dtype, kind, result_dtype
-from ..table.refusals import NO_BOOLS, Refusal, not_implemented
+from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 
 __all__ = ["hinge_embedding_loss", "l1_loss"]
@@ -116,7 +117,6 @@ def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     prepared=True,
     autocast="full",
     autocast_in_graphs="full",
-    refuses=NO_BOOLS,
     out="",
     face="layer",
 )
@@ -125,7 +125,7 @@ def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     found = _natively("absolute", self, target)
     if found is not None:
         return reduced(found, reduction)
-    return reduced(np.abs(binary(np.subtract, self, target)), reduction)
+    return reduced(np.abs(difference(self, target)), reduction)
 
 
 @operator(
@@ -167,8 +167,12 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
         half, level = size.dtype.type(0.5), size.dtype.type(delta)
         return np.where(size <= level, half * size * size, level * (size - half * level))
 
+    result = common_dtype(self, target)
+    if not can_cast(result, self.dtype):
+        raise cast_error(result, self.dtype)
     native = "huber", float(delta)
-    return _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16", native)
+    found = _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16", native)
+    return found.astype(self.dtype, copy=False)
 
 
 @operator(
@@ -181,7 +185,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     """`log(1 + exp(-target * self))`, rounded to the dtype of `self` after every step, each of
     which is written in its place."""
     check_result_shape(self.shape, checked_broadcast(self.shape, target.shape))
-    product, dtype = binary(np.multiply, self, as_array(np.negative(target))), self.dtype
+    product, dtype = as_array(np.negative(binary(np.multiply, self, target))), self.dtype
     result = result_dtype([product, 1.0])
     if not can_cast(result, dtype):
         raise cast_error(result, dtype)
@@ -208,8 +212,9 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
             f"Found dtype {dtype_of(target).scalar_name} but expected {dtype_of(self).scalar_name}",
             code="dtype-mismatch",
         )
-    if not bool(((self >= 0) & (self <= 1)).all()):
-        raise OperatorError("all elements of input should be between 0 and 1")
+    for array, name in ((self, "input"), (target, "target")):
+        if not bool(((array >= 0) & (array <= 1)).all()):
+            raise OperatorError(f"all elements of {name} should be between 0 and 1")
     least, one = self.dtype.type(-100), self.dtype.type(1)
     yes = np.maximum(np.log(self), least)
     no = np.maximum(np.log1p(-self), least)
@@ -224,6 +229,21 @@ def _rounding(dtype: Dtype) -> Callable[[Array], Array]:
     if dtype.itemsize >= 4 or kind(dtype) != 2:
         return lambda value: value
     return lambda value: as_array(value).astype(dtype).astype(np.float32)
+
+
+def _dtype_of_targets(logits: Array, target: Array) -> Dtype:
+    """The dtype of the losses, all of which are computed in the place of the targets.
+
+    Raises:
+        OperatorError: the logits, or the losses, do not go into it.
+    """
+    if kind(logits.dtype) != 2:
+        raise not_implemented("log_sigmoid_cpu", logits.dtype)
+    check_subtraction(target.dtype, target.dtype)
+    result = result_dtype([target, logits])
+    if not can_cast(result, target.dtype):
+        raise cast_error(result, target.dtype)
+    return target.dtype
 
 
 @operator(
@@ -242,9 +262,9 @@ def binary_cross_entropy_with_logits(
         found = _natively("logits", self, target, by_steps=_HALVES)
         if found is not None:
             return reduced(found, reduction)
-    dtype = result_dtype([self, target, *(w for w in (weight, pos_weight) if w is not None)])
+    dtype = _dtype_of_targets(self, target)
     step = _rounding(dtype)
-    x, wanted = widened(cast(self, dtype)), widened(cast(target, dtype))
+    x, wanted = widened(self), widened(target)
     log = step(log_sigmoid(x))
     losses = step(step(1 - wanted) * x)
     if pos_weight is not None:
@@ -266,14 +286,16 @@ def _times_log(target: Array) -> object:
     "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
-    refuses=Refusal("", fails=("biu", "kl_div: Integral inputs not supported.")),
     out="",
     face="function",
 )
 def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Array:
     """`target * (log(target) - self)`; the target may be logarithms itself."""
-    if self.dtype.kind == "c" or target.dtype.kind == "c":
+    kinds = kind(self.dtype), kind(target.dtype)
+    if max(kinds) > 2:
         raise OperatorError("kl_div: Complex inputs not supported.", code="dtype-mismatch")
+    if min(kinds) < 2:
+        raise OperatorError("kl_div: Integral inputs not supported.", code="dtype-mismatch")
     dtype = common_dtype(self, target)
 
     def losses(b: Array, a: Array) -> object:
@@ -340,13 +362,12 @@ def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: i
     "int reduction=1) -> Tensor",
     autocast="full",
     autocast_in_graphs="full",
-    refuses=NO_BOOLS,
     out="",
 )
 def margin_ranking_loss(
     input1: Array, input2: Array, target: Array, margin: float, reduction: int
 ) -> Array:
     """What `target * (input1 - input2)` lacks to `margin`."""
-    difference = binary(np.subtract, input1, input2)
-    product = binary(np.multiply, as_array(np.negative(target)), difference)
+    apart = difference(input1, input2)
+    product = binary(np.multiply, as_array(np.negative(target)), apart)
     return reduced(np.maximum(with_number(np.add, product, margin), 0), reduction)

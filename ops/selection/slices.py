@@ -291,6 +291,7 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    _check_real(self, is_complex=kind(value.dtype) == 3)
     if index.dtype != _INT64:
         raise IndexOutOfRange("index_fill_(): Expected dtype int64 for index.")
     axis = wrap_dim(dim, self.ndim)
@@ -315,12 +316,16 @@ def _is_put_natively(target: Array, axis: int, index: Array, places: Array, valu
 
 
 def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
-    if isinstance(value, complex) and kind(self.dtype) != 3:
+    _check_real(self, is_complex=isinstance(value, complex))
+    return _index_fill(self, dim, index, one(value, self.dtype))
+
+
+def _check_real(self: Array, *, is_complex: bool) -> None:
+    if is_complex and kind(self.dtype) != 3:
         raise OperatorError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported",
             code="dtype-mismatch",
         )
-    return _index_fill(self, dim, index, one(value, self.dtype))
 
 
 operator(

@@ -287,7 +287,7 @@ def _quantile(
     if interpolation in ("linear", "midpoint"):
         above = np.take_along_axis(rows, np.ceil(ranks).astype(_INT64), -1)
         weight = ranks - low if interpolation == "linear" else np.full_like(ranks, 0.5)
-        result = np.where(below == above, below, _between(below, above, weight))
+        result = _between(below, above, weight)
     result = contiguous(result.astype(self.dtype, copy=False))
     result = np.moveaxis(result.reshape(*rest, -1) if keepdim else result, -1, 0)
     return result if q.ndim else result[0, ...]

@@ -17,7 +17,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from .promotion import kind
 
 __all__ = [
-    *("NO_BOOLS", "Refusal", "check_dtype", "check_kernel", "check_number", "check_ordered"),
+    *("Refusal", "check_dtype", "check_kernel", "check_number", "check_ordered"),
     *("class_name", "cpp_name", "letter", "not_held", "not_implemented", "operands_differ"),
     *("refusing", "scalar_types_differ"),
 ]
@@ -208,18 +208,6 @@ class Refusal:
             roles = {"self": f"is `{dtype}`"}
             return not_implemented(self._kernel, dtype, headline=headline, roles=roles)
         return None
-
-
-NO_BOOLS: Final = Refusal(
-    "",
-    fails=(
-        "b",
-        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-        "`logical_xor()` operator instead.",
-    ),
-    headline="bools cannot be subtracted",
-)
-"""The refusal of what subtracts."""
 
 
 def refusing(refuse: Refusal | None, forward: Callable[..., object]) -> Callable[..., object]:

@@ -67,6 +67,14 @@ def test_refused(name: str) -> None:
         call()
 
 
+def test_quantiles_between_infinities_are_no_numbers() -> None:
+    x = torch.tensor([0.0, 1.0, 2.0, math.inf])
+    assert torch.quantile(x, 0.75).item() == math.inf
+    assert math.isnan(torch.quantile(x, 1.0).item())
+    assert math.isnan(torch.quantile(x, 0.75, interpolation="midpoint").item())
+    assert torch.quantile(x, 1.0, interpolation="higher").item() == math.inf
+
+
 def test_frequencies_of_no_spacing() -> None:
     found = torch.fft.fftfreq(4, 0.0).tolist()
     assert math.isnan(found[0])
