@@ -15,7 +15,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import widened
 from ..selection.along import is_within
-from ..selection.places import span
+from ..selection.places import combined_natively, span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
 from ..table.refusals import class_name, cpp_name, letter, not_held
@@ -567,13 +567,19 @@ def embedding_dense_backward(
 ) -> Array:
     """The gradient of the table: for each row the sum of what came back where it was used."""
     _check_indices(indices, 2, "embedding_backward")
-    rows = widened(grad_output).reshape(indices.size, -1)
     named = indices.reshape(-1)
-    kept = named != padding_idx
-    rows, named = rows[kept], named[kept]
+    rows: Array = grad_output.reshape(named.size, grad_output.shape[-1] if grad_output.ndim else 1)
+    hidden = named == padding_idx
+    if hidden.any():
+        rows, named = rows[~hidden], named[~hidden]
+    result = np.zeros((num_weights, rows.shape[1]), grad_output.dtype)
+    if not scale_grad_by_freq and combined_natively(
+        result, 0, named.astype(_INT64, copy=False), rows, "sum"
+    ):
+        return result
+    rows = widened(rows)
     if scale_grad_by_freq:
         rows = rows / np.bincount(named, minlength=num_weights)[named][:, None].astype(rows.dtype)
-    result = np.zeros((num_weights, rows.shape[1]), grad_output.dtype)
     if rows.dtype == grad_output.dtype:
         np.add.at(result, named, rows)
     else:
@@ -584,12 +590,10 @@ def embedding_dense_backward(
 def _add_in_turn(table: Array, named: Array, rows: Array) -> None:
     """Add rows to those of a table of 16-bit floats, one after the other and each rounded: first
     those that come first of all with their number, then the second ones, and so on."""
-    order = np.argsort(named, kind="stable")
+    order, turns = np.argsort(named, kind="stable"), np.empty(named.size, np.int64)
     sorted_ones = named[order]
-    begins = np.searchsorted(sorted_ones, sorted_ones)
-    turns = np.empty(named.size, np.int64)
-    turns[order] = np.arange(named.size) - begins
+    turns[order] = np.arange(named.size) - np.searchsorted(sorted_ones, sorted_ones)
     by_turn = np.argsort(turns, kind="stable")
     for mine in np.split(by_turn, np.cumsum(np.bincount(turns))[:-1]):
-        sums = table[named[mine]].astype(rows.dtype) + rows[mine]
-        table[named[mine]] = sums.astype(table.dtype)
+        at = named[mine]
+        table[at] = (table[at].astype(rows.dtype) + rows[mine]).astype(table.dtype)

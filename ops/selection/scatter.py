@@ -304,12 +304,17 @@ def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> 
         raise no_such_element(wrong, self.size)
     if not flat.size:
         return self
-    target = with_rank(self)
-    key = np.unravel_index(np.where(flat < 0, flat + self.size, flat), target.shape)
+    target, values = with_rank(self), source.reshape(-1)
+    places = np.where(flat < 0, flat + self.size, flat) if flat.min() < 0 else flat
+    if target.flags.carray:
+        whole = target.reshape(-1)
+        if combined_natively(whole, 0, places, values, "sum" if accumulate else "put"):
+            return self
+    key = np.unravel_index(places, target.shape)
     if accumulate:
-        combine_at(target, key, source.reshape(-1), "sum", True, rounds_each=True)
+        combine_at(target, key, values, "sum", True, rounds_each=True)
     else:
-        target[key] = source.reshape(-1)
+        target[key] = values
     return self
 
 

@@ -215,7 +215,7 @@ def test_places_are_taken_and_combined_in_order(shape: Any, dtype: Any, is_whole
         for name, at in {"put": _put, **COMBINE}.items():
             made, want = x.copy(), x.copy()
             done = places.combine(made, axis, index, values, name)
-            if name != "put" and dtype == np.int8:
+            if name in ("max", "min") and dtype == np.int8:
                 assert done is None
                 continue
             with np.errstate(invalid="ignore"):

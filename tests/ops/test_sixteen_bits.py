@@ -311,3 +311,36 @@ def test_powers_of_bfloat16_that_are_functions_of_their_own(
             made = given**exponent
             assert ((made == wanted) | (made.isnan() & wanted.isnan())).all()
             assert torch.equal(made.signbit() | made.isnan(), wanted.signbit() | wanted.isnan())
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_rows_that_were_looked_up_are_added_up_in_turn(dtype: Any) -> None:
+    (grad,) = _numbers((60, 5), dtype=dtype)
+    named = [(7 * at * at) % 11 for at in range(60)]
+    wanted = torch.zeros(11, 5, dtype=dtype)
+    for row, at in zip(grad, named, strict=True):
+        if at != 2:
+            wanted[at] = (wanted[at].float() + row.float()).to(dtype)
+    for whole in (torch.int64, torch.int32):
+        table = torch.zeros(11, 5, dtype=dtype).requires_grad_()
+        F.embedding(torch.tensor(named, dtype=whole), table, padding_idx=2).backward(grad)
+        assert torch.equal(table.grad, wanted)
+
+
+@pytest.mark.parametrize("dtype", [*HALVES, torch.float32])
+def test_no_rows_that_were_looked_up_leave_a_gradient_of_zeros(dtype: Any) -> None:
+    table = torch.ones(4, 3, dtype=dtype).requires_grad_()
+    F.embedding(torch.zeros(0, dtype=torch.int64), table).sum().backward()
+    assert torch.equal(table.grad, torch.zeros(4, 3, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_elements_that_were_taken_are_added_up_in_turn(dtype: Any) -> None:
+    (grad,) = _numbers((60,), dtype=dtype)
+    named = [(7 * at * at) % 22 - 11 for at in range(60)]
+    wanted = torch.zeros(11, dtype=dtype)
+    for number, at in zip(grad, named, strict=True):
+        wanted[at] = (wanted[at].float() + number.float()).to(dtype)
+    x = torch.zeros(11, dtype=dtype).requires_grad_()
+    torch.take(x, torch.tensor(named)).backward(grad)
+    assert torch.equal(x.grad, wanted)

@@ -44,17 +44,12 @@ def embedding(
     """Rows by their numbers."""
     if g is None or scale_grad_by_freq or len(weight_sizes) != 2:
         return None
-    if is_narrow(g) and not sparse:
-        count, places = weight_sizes[0], indices._array
-        made = embedding_dense_backward(g._array, places, count, padding_idx, scale_grad_by_freq)
-        return (Tensor._of(made),)
-    if not are_wide(g):
+    if not (are_wide(g) or (is_narrow(g) and not sparse)):
         return None
     if sparse:
         return (_few_rows(g._array, indices._array, weight_sizes, padding_idx),)
-    flat = indices._array.reshape(-1)  # arrays of our own, which no other thread can change
-    table = _table(g._array.reshape(flat.size, -1), flat, weight_sizes, padding_idx)
-    return None if table is None else (table,)
+    made = embedding_dense_backward(g._array, indices._array, weight_sizes[0], padding_idx, False)
+    return (Tensor._of(made),)
 
 
 def _few_rows(grad: Array, indices: Array, sizes: Ints, padding: int) -> Tensor:
