@@ -20,6 +20,7 @@ from ..kernels import (
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import BadNumber, IndexOutOfRange, OperatorError
 from ..shapes.windows import ends_in_channels, wide_dtype
+from ..table.pointwise import cast
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
@@ -243,7 +244,7 @@ def _batch_norm(
         follow(running_mean, mean, momentum)
         follow(running_var, variance, momentum, more)
         return result, mean, variance
-    wide = input.astype(wide_dtype(input.dtype), copy=False)
+    wide = cast(input, wide_dtype(input.dtype))
     if saved.itemsize == 2 and saved.name == "bfloat16":
         mean, variance, followed = rounded_moments(wide, saved, count)
         more = 1.0

@@ -14,6 +14,7 @@ from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
 from ..shapes.windows import Ints, ends_in_channels, follow_format, wide_dtype
+from ..table.pointwise import cast
 from ..table.record import Known
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
@@ -87,7 +88,7 @@ def resized(
         wide = wide_dtype(input.dtype)
     check_room((*input.shape[:2], *output), input.dtype)
     is_last = is_last_whole(input)  # which is resized as it lies
-    begun = result = (np.moveaxis(input, 1, -1) if is_last else input).astype(wide, copy=False)
+    begun = result = cast(np.moveaxis(input, 1, -1) if is_last else input, wide)
     for place in reversed(range(len(output))):
         axis = place + (1 if is_last else 2)
         size, count = input.shape[2 + place], output[place]
@@ -97,13 +98,12 @@ def resized(
                 made = make(size, count, align, scales[place], _FLOAT64)
                 result = apply_to_bytes(result, axis, made)
             else:
-                made = _known(make, size, count, align, scales[place], wide)
-                if name in _ROUNDED_SHARES and wide is not input.dtype:
-                    made = in_shares_of(made, input.dtype)
+                held = input.dtype if name in _ROUNDED_SHARES and wide is not input.dtype else None
+                made = _known(make, size, count, align, scales[place], wide, held)
                 result = apply_taps(result, axis, made)
     if result is begun and np.may_share_memory(result, input):
         result = result.copy()
-    result = result.astype(input.dtype, copy=False)
+    result = cast(result, input.dtype)
     if not is_last:
         return follow_format(result, input)
     result = np.moveaxis(result, -1, 1)
@@ -112,10 +112,19 @@ def resized(
 
 @remembered(1 << 21)
 def _known(
-    make: MakeTaps, size: int, count: int, align: bool, scale: float | None, dtype: Dtype
+    make: MakeTaps,
+    size: int,
+    count: int,
+    align: bool,
+    scale: float | None,
+    dtype: Dtype,
+    held: Dtype | None,
 ) -> Taps:
-    """The taps of sizes as arrays that nobody can write to."""
+    """The taps of sizes as arrays that nobody can write to, with shares that a 16-bit dtype holds
+    if one is given."""
     made = make(size, count, align, scale, dtype)
+    if held is not None:
+        made = in_shares_of(made, held)
     places = np.array(made.places, np.int64)
     places.setflags(write=False)
     if made.weights is None:
