@@ -82,6 +82,10 @@ RANDOM: Final = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
     "'different' randomness flags on vmap or perform the randomness operation out of vmap"
 )
+_SAME_OF_OTHERS: Final = (
+    "Vmap does not currently support same randomness with a batched tensor input. Please file an "
+    "issue with functorch"
+)
 _READS: Final = frozenset(
     "item tolist numpy __array__ __float__ __int__ __index__ __complex__".split()
 )
@@ -232,7 +236,14 @@ def _operator(
         )
     if replaces(name):
         return _become(level, name, args, kwargs)
-    rule = RULES.get(family_of(name))
+    return _by_rule(level, func, args, kwargs)
+
+
+def _by_rule(
+    level: Level, func: EagerFunction, args: tuple[object, ...], kwargs: dict[str, object]
+) -> object:
+    """An operator on all slices at once if there is a rule for it, and slice by slice if not."""
+    rule = RULES.get(family_of(func.operator_name))
     if rule is None or "out" in kwargs:
         return _one_by_one(level, func, args, kwargs)
     bare = [_opened(each, level) for each in args]
@@ -384,11 +395,20 @@ def _writes_to_one(name: str) -> str:
 def _drawn(
     level: Level, func: EagerFunction, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> object:
-    """An operator that draws random numbers: for each slice others, or for all the same."""
+    """An operator that draws random numbers: for each slice others, or for all the same.
+
+    Raises:
+        RuntimeError: random numbers are not allowed, or those that shall be the same depend on
+            what differs between slices.
+    """
     if level.randomness == "error":
         raise RuntimeError(RANDOM)
     if level.randomness == "different":
-        return _one_by_one(level, func, args, kwargs)
+        return _by_rule(level, func, args, kwargs)
+    asks_form = func.__name__.endswith(("_like", "dropout", "dropout_"))
+    fills = func.__name__.endswith("_") and level_of((args[1:], kwargs)) is not level
+    if not asks_form and not fills:
+        raise RuntimeError(_SAME_OF_OTHERS)
     before = default_generator.place()
 
     def again(*args: object, **kwargs: object) -> object:

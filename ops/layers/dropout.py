@@ -14,6 +14,7 @@ from ..memory.dtype import Array, default_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import bernoulli_
 from ..reductions.loss_reduction import floats
+from ..table.layouts import like
 from ..table.pointwise import as_array, cast_error
 from ..table.promotion import kind
 from ..table.table import operator
@@ -57,13 +58,13 @@ def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -
 
 def _noise(room: Array, p: float) -> Factors:
     """The noise of dropout, in memory like that of `room`, which stays as it is."""
-    noise = bernoulli_(np.empty_like(room), 1 - p, None)
+    noise = bernoulli_(like(room, room.dtype), 1 - p, None)
     return (_with("divide", np.true_divide, noise, room.dtype.type(1 - p)),)
 
 
 def _alpha_noise(room: Array, p: float) -> Factors:
     """The same of alpha dropout, and what is added to the product."""
-    noise, number = bernoulli_(np.empty_like(room), 1 - p, None), room.dtype.type
+    noise, number = bernoulli_(like(room, room.dtype), 1 - p, None), room.dtype.type
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     shift = _with("subtract", np.subtract, noise, number(1))
     shift = _with("multiply", np.multiply, shift, number(_ALPHA * scale))

@@ -25,6 +25,7 @@ from ..memory.order import memory_order
 from ..shapes.creation import OPTIONS
 from ..special_functions.implicit_derivatives import beta_derivative, gamma_derivative
 from ..table.faces import Face
+from ..table.layouts import like
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.record import Known
@@ -69,7 +70,8 @@ def _check_floats(self: Array, name: str) -> None:
 
 @operator(
     "aten::cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, "
-    f"{_GENERATOR}) -> Tensor(a!)"
+    f"{_GENERATOR}) -> Tensor(a!)",
+    on_slices="elements",
 )
 def cauchy_(self: Array, median: float, sigma: float, generator: Generator | None) -> Array:
     if not sigma > 0:
@@ -87,7 +89,8 @@ def cauchy_(self: Array, median: float, sigma: float, generator: Generator | Non
 
 @operator(
     "aten::log_normal_(Tensor(a!) self, float mean=1., float std=2., *, "
-    f"{_GENERATOR}) -> Tensor(a!)"
+    f"{_GENERATOR}) -> Tensor(a!)",
+    on_slices="elements",
 )
 def log_normal_(self: Array, mean: float, std: float, generator: Generator | None) -> Array:
     if not std > 0:
@@ -97,7 +100,10 @@ def log_normal_(self: Array, mean: float, std: float, generator: Generator | Non
     return _fill(self, from_libm("exp", values))
 
 
-@operator(f"aten::geometric_(Tensor(a!) self, float p, *, {_GENERATOR}) -> Tensor(a!)")
+@operator(
+    f"aten::geometric_(Tensor(a!) self, float p, *, {_GENERATOR}) -> Tensor(a!)",
+    on_slices="elements",
+)
 def geometric_(self: Array, p: float, generator: Generator | None) -> Array:
     check_kernel("geometric_cpu", self, "bc")
     if not 0 < p < 1:
@@ -185,7 +191,11 @@ def _poisson(stream: _Uniform, rate: float) -> float:
             return float(k)
 
 
-@operator("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", face="function")
+@operator(
+    "aten::poisson(Tensor self, Generator? generator=None) -> Tensor",
+    face="function",
+    on_slices="elements",
+)
 def poisson(self: Array, generator: Generator | None) -> Array:
     """A number of events for each rate."""
     _check_floats(self, "poisson_cpu")
@@ -403,7 +413,7 @@ def _declare_copy(schema: str, fill: Callable[..., Array]) -> None:
     """The form of a filling operator that leaves its tensor alone."""
 
     def filled(self: Array, *rest: object) -> Array:
-        return fill(np.empty_like(self), *rest)
+        return fill(like(self, self.dtype), *rest)
 
     face: Face = "operator"
     order = ""
@@ -436,7 +446,7 @@ for _schema, _filler in (
 
 
 def _made_like(self: Array, dtype: int | None) -> Array:
-    return np.empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
+    return like(self, self.dtype if dtype is None else numpy_dtype(dtype))
 
 
 @operator(

@@ -23,7 +23,7 @@ from ..memory.dtype import (
     of_numpy,
 )
 from ..memory.errors import OperatorError
-from ..memory.order import memory_order
+from ..memory.order import dims_in_memory, memory_order
 from ..memory.warned import warn_caller
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
@@ -104,6 +104,7 @@ def _declare_floats(name: str, fill: Any) -> None:
         out="",
         face="function",
         prepared=True,
+        on_slices="elements",
     )(like)
 
 
@@ -126,6 +127,7 @@ _declare_floats("randn", fill_normal)
     "aten::uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) "
     "-> Tensor(a!)",
     prepared=True,
+    on_slices="elements",
 )
 def uniform_(self: Array, low: float, high: float, generator: Generator | None) -> Array:
     return fill_uniform(self, low, high, generator)
@@ -135,6 +137,7 @@ def uniform_(self: Array, low: float, high: float, generator: Generator | None) 
     "aten::normal_(Tensor(a!) self, float mean=0., float std=1., *, "
     "Generator? generator=None) -> Tensor(a!)",
     prepared=True,
+    on_slices="elements",
 )
 def normal_(self: Array, mean: float, std: float, generator: Generator | None) -> Array:
     return fill_normal(self, mean, std, generator)
@@ -190,6 +193,7 @@ def normal_of_tensors(mean: Array, std: Array, generator: Generator | None) -> A
 @operator(
     "aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
     prepared=True,
+    on_slices="elements",
 )
 def normal_around(mean: Array, std: float, generator: Generator | None) -> Array:
     unit = fill_normal(np.empty(mean.shape, mean.dtype), 0.0, std, generator)
@@ -210,6 +214,7 @@ def normal_spread(mean: float, std: Array, generator: Generator | None) -> Array
     "aten::exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) "
     "-> Tensor(a!)",
     prepared=True,
+    on_slices="elements",
 )
 def exponential_(self: Array, lambd: float, generator: Generator | None) -> Array:
     if kind(self.dtype) != 2:
@@ -308,6 +313,7 @@ def _whole_like(
 @operator(
     f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor",
     random=True,
+    on_slices="elements",
     out="",
     face="function",
     rows=rows_of("self"),
@@ -378,7 +384,9 @@ def _check_order(n: int, wanted: DType) -> None:
 
 
 @operator(
-    "aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", order="from to -"
+    "aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+    order="from to -",
+    on_slices="elements",
 )
 def random_(self: Array, generator: Generator | None) -> Array:
     check_kernel("random_kernel_cpu", self)
@@ -468,6 +476,7 @@ def random_below(self: Array, high: int, generator: Generator | None) -> Array:
     "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
     order="out p Tensor",
     out_dtype=ANY,
+    on_slices="elements",
 )
 def bernoulli(self: Array, generator: Generator | None) -> Array:
     if kind(self.dtype) != 2:
@@ -487,7 +496,7 @@ def bernoulli(self: Array, generator: Generator | None) -> Array:
     prepared=True,
 )
 def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
-    return bernoulli_(np.empty_like(self), p, generator)
+    return bernoulli_(np.empty(self.shape, self.dtype), p, generator)
 
 
 @operator(
@@ -495,6 +504,7 @@ def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
     "-> Tensor(a!)",
     order="Tensor float",
     prepared=True,
+    on_slices="elements",
 )
 def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
     check_kernel("bernoulli_scalar_cpu_", self)
@@ -509,7 +519,9 @@ def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
     "aten::bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"
 )
 def bernoulli_each(self: Array, p: Array, generator: Generator | None) -> Array:
-    self[...] = chances_each(generator, expand(p, self.shape))
+    order = dims_in_memory(self)
+    chance = expand(p, self.shape).transpose(order)
+    self.transpose(order)[...] = chances_each(generator, chance)
     return self
 
 

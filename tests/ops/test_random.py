@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -372,3 +373,22 @@ def test_weights_that_nothing_can_be_drawn_by(dtype: Any, width: int) -> None:
     weights[3, width - 1] = 1
     assert torch.multinomial(weights, 4, True)[3].tolist() == [width - 1] * 4
     assert torch.multinomial(weights, 1)[3].item() == width - 1
+
+
+def test_chances_are_drawn_in_the_order_of_what_they_fill() -> None:
+    def drawn(fill: Callable[[], torch.Tensor]) -> torch.Tensor:
+        torch.manual_seed(3)
+        return fill()
+
+    by_rows = drawn(lambda: torch.zeros(4, 6).bernoulli_(torch.full((4, 6), 0.4)))
+    turned = drawn(lambda: torch.zeros(4, 6).t().bernoulli_(torch.full((6, 4), 0.4)))
+    assert torch.equal(turned, by_rows.t())
+    half = torch.full((4, 6), 0.5)
+    made = drawn(lambda: torch.bernoulli(half.t(), 0.4))  # which is new, and lies by rows
+    assert made.stride() == (4, 1)
+    assert torch.equal(made, drawn(lambda: torch.zeros(6, 4).bernoulli_(0.4)))
+    repeated = half[0].expand(4, 6)
+    assert torch.equal(
+        drawn(lambda: torch.nn.functional.dropout(repeated, 0.3)),
+        drawn(lambda: torch.nn.functional.dropout(half, 0.3)),
+    )

@@ -105,6 +105,39 @@ def test_random_numbers_of_slices() -> None:
     assert not torch.equal(other[0], other[1])
 
 
+def test_slices_are_drawn_as_one_tensor() -> None:
+    x = torch.full((3, 4, 8), 0.5)
+    draws = [
+        *(torch.randn_like, torch.rand_like, torch.bernoulli, torch.poisson),
+        lambda a: torch.randint_like(a, 9),
+        lambda a: torch.normal(a, 1.0),
+        lambda a: a.clone().uniform_(),
+        lambda a: a.clone().exponential_(),
+        lambda a: a.clone().bernoulli_(a),
+    ]
+    for draw in draws:
+        for dim in range(3):
+            torch.manual_seed(0)
+            wanted = draw(x.movedim(dim, 0))
+            torch.manual_seed(0)
+            assert torch.equal(vmap(draw, in_dims=dim, randomness="different")(x), wanted)
+
+
+def test_the_same_numbers_cannot_depend_on_what_differs() -> None:
+    x = torch.full((3, 4), 0.5)
+    draws = [
+        *(torch.bernoulli, torch.poisson),
+        lambda a: torch.normal(a, 1.0),
+        lambda a: torch.multinomial(a, 2),
+        lambda a: a.clone().bernoulli_(a),
+    ]
+    for draw in draws:
+        with pytest.raises(RuntimeError, match="same randomness with a batched tensor input"):
+            vmap(draw, randomness="same")(x)
+    filled = vmap(lambda a: a.clone().bernoulli_(torch.tensor(0.5)), randomness="same")(x)
+    assert torch.equal(filled[0], filled[1])
+
+
 def test_gradients_of_functions() -> None:
     x = torch.tensor([1.0, 2.0])
     assert grad(lambda a: (a**3).sum())(x).tolist() == [3.0, 12.0]
