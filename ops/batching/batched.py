@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any, Final, NoReturn, TypeGuard
 
 from ..eager import asking as asking  # it gives this class its members
+from ..eager import methods
 from ..eager.aten import aten
 from ..eager.dispatch import EagerFunction, eager_function
 from ..eager.methods import is_sign
@@ -86,6 +87,9 @@ _SAME_OF_OTHERS: Final = (
     "Vmap does not currently support same randomness with a batched tensor input. Please file an "
     "issue with functorch"
 )
+_METHODS: Final = vars(methods)
+"""What stands beside methods written in Python, whose `__module__` is a name for users."""
+
 _READS: Final = frozenset(
     "item tolist numpy __array__ __float__ __int__ __index__ __complex__".split()
 )
@@ -144,7 +148,7 @@ def for_all(
     if asks_itself(func):
         STATE.skips += 1
         return func(*args, **kwargs)
-    if isinstance(func, FunctionType) and func.__module__.endswith("eager.methods"):
+    if isinstance(func, FunctionType) and func.__globals__ is _METHODS:
         if is_sign(name) and type(args[1]) not in PLAIN:
             STATE.skips += 1  # it asks about its second operand, which is why it was asked
         return func(*args, **kwargs)

@@ -160,6 +160,8 @@ def _fits(form: Form, args: list[object], kwargs: dict[str, object]) -> bool:
             return False
         if isinstance(each, bool) != (kind.rstrip("?") == "bool"):
             return False
+        if isinstance(each, (list, tuple)) and "[" not in kind:
+            return False
     required = [a for a in form.arguments if not a.has_default and not a.keyword_only]
     count = len(args) + sum(key in form.names for key in kwargs)
     return count >= len(required) or form.spread is not None

@@ -166,6 +166,30 @@ for _least, _letter in enumerate("vhd", 1):
     VIEWS.of(f"{_letter}split")(_split(_least))
 
 
+def _at_least(least: int) -> Callable[..., object]:
+    """Slices of so many dimensions or more, to which ones are added as to a single tensor."""
+
+    def filled(whole: Tensor) -> Tensor:
+        rank = _rank(whole)
+        if rank >= least:
+            return whole
+        if rank == 2:
+            return whole.unsqueeze(-1)
+        front = whole[(slice(None), *[None] * (1 if rank else min(least, 2)))]
+        return front.unsqueeze(-1) if least == 3 else front
+
+    return filled
+
+
+for _least in (1, 2, 3):
+    VIEWS.of(f"atleast_{_least}d")(_at_least(_least))
+
+
+@VIEWS.of("alias")
+def _the_same(whole: Tensor) -> Tensor:
+    return whole[:]
+
+
 @VIEWS.of("detach")
 def _detached(whole: Tensor) -> Tensor:
     return whole.detach()

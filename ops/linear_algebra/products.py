@@ -487,6 +487,7 @@ def corrcoef(self: Array) -> Array:
 @operator(
     "aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
     cost="reads",
+    on_slices="dims",
 )
 def linalg_diagonal(A: Array, offset: int, dim1: int, dim2: int) -> Array:
     return diagonal(A, offset, dim1, dim2)

@@ -161,13 +161,17 @@ def _unsafe(cut: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
     return parts
 
 
-operator("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")(_unsafe(join.chunk))
-operator("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")(
-    _unsafe(join.split)
+operator("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", on_slices="dims")(
+    _unsafe(join.chunk)
 )
-operator("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")(
-    _unsafe(join.split_with_sizes)
-)
+operator(
+    "aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+    on_slices="dims",
+)(_unsafe(join.split))
+operator(
+    "aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+    on_slices="dims",
+)(_unsafe(join.split_with_sizes))
 
 
 @operator(

@@ -493,6 +493,7 @@ def _select_error(self: Array, dim: int, index: int) -> IndexOutOfRange:
     + inline("{0}[..., {2}:{3}]", _SOME_DIMS, at={1: "(-1)", 4: "1"}),
     native=native("array_slice({0}, {1}, {2}, {3}, {4})"),
     face="operator",
+    on_slices="dims",
 )
 def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
     if not self.ndim:

@@ -1,5 +1,5 @@
 """The memory of slices: `as_strided` is at the places of each, and of no other; nor is it
-exchanged."""
+exchanged; and what is a view of a single tensor is one of them."""
 
 from __future__ import annotations
 
@@ -89,3 +89,36 @@ def test_the_memory_of_slices_is_not_exchanged() -> None:
     with pytest.raises(RuntimeError, match="accessing `data` under vmap transform is not allowed"):
         vmap(lambda x: x.data + 1)(X)
     assert torch.equal(vmap(lambda x: x.detach() + torch.ones(4).data)(X), X + 1)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda x: x.split(2)[0],
+        lambda x: x.split([1, 2], 1)[1],
+        lambda x: torch.tensor_split(x, (1,), dim=1)[1],
+        lambda x: torch.unsafe_chunk(x, 2)[0],
+        lambda x: torch.linalg.diagonal(x),
+        torch.atleast_1d,
+        torch.atleast_2d,
+        torch.atleast_3d,
+    ],
+)
+def test_what_is_written_to_a_part_of_a_slice_shows_in_it(
+    part: Callable[[torch.Tensor], torch.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def written(x: torch.Tensor) -> torch.Tensor:
+        part(x).add_(1)
+        return x
+
+    wanted = [written(each.clone()) for each in X.unbind(2)]
+    assert torch.equal(vmap(written, in_dims=2)(X.clone()), torch.stack(wanted))
+    monkeypatch.setattr(torch.Tensor.split, "__module__", "torch._tensor")  # as users may see it
+    assert torch.equal(vmap(written, in_dims=2)(X.clone()), torch.stack(wanted))
+
+
+def test_slices_get_ones_in_front_and_behind_as_single_tensors_do() -> None:
+    for made in (torch.atleast_1d, torch.atleast_2d, torch.atleast_3d):
+        for whole in (X, X[0], X[0, 0]):
+            wanted = torch.stack([made(each) for each in whole])
+            assert torch.equal(vmap(made)(whole), wanted)
