@@ -8,7 +8,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ..kernels import by_formula, of_floats, pointwise
+from ..kernels import by_formula, family, of_floats, pointwise
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.bessel import i0
@@ -352,6 +352,26 @@ def _logit(x: Array, eps: float | None) -> Array:
     return odds
 
 
+def _logit_of_halves(x: Array, eps: float | None) -> Array:
+    """The same, rounded after each step."""
+    arrays = family("elementwise.arrays") if x.size and x.flags.c_contiguous else None
+    if arrays is not None:
+        own, held = arrays.LETTERS[x.dtype], 0
+        bounds: tuple[float, ...] = ()
+        steps: list[tuple[str, str, tuple[int, ...]]] = []
+        if eps is not None:
+            low = x.dtype.type(eps)
+            bounds, held = (float(low), float(x.dtype.type(1) - low)), 5
+            steps = [("maximum", own, (0, 2)), ("minimum", own, (4, 3))]
+        last = 2 + len(bounds) + len(steps)
+        steps += [("subtract", own, (1, held)), ("divide", own, (held, last))]
+        made: Array = arrays.evaluate([*steps, ("log", own, (last + 1,))], own, x, 1.0, *bounds)
+        return made
+    within = _held(x, eps)
+    shares: Array = within / (within.dtype.type(1) - within)
+    return _log(shares)
+
+
 _OF_LOGIT: Final = formula("logit", at={1: None}) + formula("logit_within", 0, 1)
 
 
@@ -362,9 +382,7 @@ def logit(self: Array, eps: float | None) -> Array:
     Of 16-bit floats each step is rounded.
     """
     if letter(self.dtype) == "h":
-        held = _held(in_own_order(self), eps)
-        shares: Array = held / (held.dtype.type(1) - held)
-        return _log(shares)
+        return _logit_of_halves(in_own_order(self), eps)
     return of_one(Refusal("qc", "logit_cpu"), lambda x: _logit(x, eps))(self)
 
 

@@ -210,6 +210,7 @@ torch.softmax(x.reshape(2, -1), 1); torch.log_softmax(x.reshape(2, -1), 1); F.hu
 torch.logsumexp(x.reshape(2, -1), 1); F.mse_loss(x, y); F.smooth_l1_loss(x, y)
 x * torch.tensor(0.1); torch.tensor(0.1) - x; x.clone().mul_(0.3); x.clone().add_(y, alpha=0.3)
 F.interpolate(x.reshape(1, 2, -1), size=77, mode="linear"); F.instance_norm(x.reshape(1, 2, -1))
+torch.logit(x); torch.logit(x, 0.1)
 """.replace("\n", ";")
 
 
