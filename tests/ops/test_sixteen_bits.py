@@ -346,3 +346,19 @@ def test_elements_that_were_taken_are_added_up_in_turn(dtype: Any) -> None:
     x = torch.zeros(11, dtype=dtype).requires_grad_()
     torch.take(x, torch.tensor(named)).backward(grad)
     assert torch.equal(x.grad, wanted)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_gradients_of_groups_are_by_the_means_and_scales_that_are_kept(dtype: Any) -> None:
+    (x,) = _numbers((1, 4, 50), dtype=dtype)
+    x = x * 3 + 7
+    g = torch.zeros_like(x)
+    g[..., 5] = 1
+    for of_weights in (dtype, torch.float32):
+        weight = torch.ones(4, dtype=of_weights, requires_grad=True)
+        bias = torch.zeros(4, dtype=of_weights)
+        F.group_norm(x, 2, weight, bias).backward(g)
+        kept = torch.ops.aten.native_group_norm(x, weight.detach(), bias, 1, 4, 50, 2, 1e-5)[1:]
+        mean, scale = (each.float().reshape(2, 1) for each in kept)
+        wanted = (x[..., 5].float().reshape(2, 2) - mean) * scale
+        assert torch.allclose(weight.grad, wanted.reshape(4).to(of_weights), rtol=1e-5, atol=1e-6)

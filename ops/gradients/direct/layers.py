@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from math import prod
 from typing import Final
 
@@ -13,15 +14,17 @@ from ...layers.attention import dropped
 from ...layers.normalize import vector_of
 from ...layers.swept_attention import swept_gradients
 from ...layers.weight_norm import weight_norm_gradients
-from ...memory.dtype import Array, DType
+from ...memory.dtype import Array, DType, Dtype
 from ...reductions.reduce import sum_over
 from ...shapes.windows import channels_last
+from ...table.pointwise import cast
 from ...tensors.tensor import Tensor
 from ..formulas.layers import likeness
 from ..table.rows import Grads, Ints, Wanted, aten, direct
 from ..table.rules import are_wide, is_narrow, widened
 from .rows import normalized_slopes, softmax_slopes
 
+_FLOAT32: Final = np.dtype(np.float32)
 Three = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
@@ -105,6 +108,7 @@ def _normal_of_rounded(input: Tensor, shape: Ints, eps: float) -> tuple[Tensor, 
 
 
 def _groups(
+    held: Dtype,
     g: Array,
     x: Array,
     groups: int,
@@ -114,12 +118,15 @@ def _groups(
     of_bias: bool,
 ) -> tuple[Array, ...]:
     """Of each channel what gradients add up to, and products of them with what is normalised; the
-    gradient of the input follows from means of these over groups."""
+    gradient of the input follows from means of these over groups.  What is normalised is so by
+    means and scales that the dtype `held` holds."""
     batch, channels = x.shape[:2]
     sizes, short = (batch, groups, channels // groups, -1), (batch, groups, channels // groups, 1)
     whole, slope = x.reshape(sizes), g.reshape(sizes)
     mean, scale = _of_rows(x.reshape(batch * groups, -1), eps)
-    mean, scale = (each.reshape(batch, groups, 1, 1) for each in (mean, scale))
+    mean, scale = (
+        cast(cast(each, held), x.dtype).reshape(batch, groups, 1, 1) for each in (mean, scale)
+    )
     normal = [("subtract", "f", (0, 1)), ("multiply", "f", (4, 2))]
     parts = _computed([*normal, ("multiply", "f", (5, 3))], whole, mean, scale, slope)
     sums: list[Array] = [sum_over(each, [3], False, None).reshape(short) for each in (slope, parts)]
@@ -160,13 +167,18 @@ def _computed(steps: Sequence[tuple[str, str, tuple[int, ...]]], *operands: Arra
     return found
 
 
-_known_groups: Final = Prepared(_groups)
+@cache
+def _known_groups(held: Dtype) -> Prepared:
+    return Prepared(partial(_groups, held))
 
 
 def _of_groups(
     g: Tensor, wanted: Wanted, input: Tensor, groups: int, weight: Tensor | None, eps: float
 ) -> Three | None:
-    """The gradients of input, weight and bias where groups of channels are normalised."""
+    """The gradients of input, weight and bias where groups of channels are normalised; those of
+    16-bit floats are computed in float32."""
+    held = input._array.dtype if weight is None or is_narrow(weight) else _FLOAT32
+    g, input, weight = widened(g, input, weight)
     x, grad = input._array[...], g._array[...]  # which no other thread can change
     factors, is_last = None if weight is None else weight._array[...], is_last_whole(x)
     x = in_order(x) if is_last else x
@@ -175,7 +187,7 @@ def _of_groups(
     if not fits or family("rows.rows") is None:
         return None
     asked = wanted["weight"] and factors is not None, wanted["bias"]
-    made = iter(_known_groups.call(in_order(grad), x, groups, factors, eps, *asked))
+    made = iter(_known_groups(held).call(in_order(grad), x, groups, factors, eps, *asked))
     first = next(made)
     of_input = Tensor._of(channels_last(first) if is_last else first)
     of_weight, of_bias = (Tensor._of(next(made)) if each else None for each in asked)
