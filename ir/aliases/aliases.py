@@ -32,6 +32,8 @@ class Aliases(AliasAnalysis[int]):
 
     def __init__(self, graph: Graph) -> None:
         self._known: Locations = {OUTSIDE}
+        self._constants: Locations = set()
+        """What the next call has as this one leaves it: lists that stand as defaults, say."""
         self._made = OUTSIDE
         super().__init__(graph)
 
@@ -48,8 +50,8 @@ class Aliases(AliasAnalysis[int]):
         return written
 
     def may_know(self, places: Locations) -> bool:
-        """Whether the outside may know what is at one of some places."""
-        return not self._known.isdisjoint(places)
+        """Whether the outside, or the next call, may know what is at one of some places."""
+        return not places.isdisjoint(self._known | self._constants)
 
     def is_changed(self, value: Value) -> bool:
         """Whether any node changes the value, or the outside might."""
@@ -115,6 +117,8 @@ class Aliases(AliasAnalysis[int]):
             self._release(node.inputs)
             for output in node.outputs:
                 self._new(output)
+                if node.is_constant:
+                    self._constants |= self.places(output)
 
     def _change(self, node: Node, value: Value) -> None:
         """What nodes change is asked of them later: see `writes`."""

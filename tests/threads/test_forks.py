@@ -201,7 +201,8 @@ PLACES = re.compile(rf"np\.({'|'.join(REACHES)})\b|\.dot\b| @")
 
 
 ABOUT_TENSORS = {
-    *("dispatching", "distributions", "gradients", "nested_tensors", "nn", "optim", "sparse"),
+    *("dispatching", "distributions", "gradients", "nested_tensors", "nn", "optim"),
+    *("sparse", "sparse_tensors"),
     *("lobpcg.py", "warm_up.py"),
 }
 
