@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.ops import kernels
 
 F: Any = torch.nn.functional
 HALVES = [torch.bfloat16, torch.float16]
@@ -348,6 +349,7 @@ def test_elements_that_were_taken_are_added_up_in_turn(dtype: Any) -> None:
     assert torch.equal(x.grad, wanted)
 
 
+@pytest.mark.skipif(kernels.family("rows.rows") is None, reason="native code")
 @pytest.mark.parametrize("dtype", HALVES)
 def test_gradients_of_groups_are_by_the_means_and_scales_that_are_kept(dtype: Any) -> None:
     (x,) = _numbers((1, 4, 50), dtype=dtype)
