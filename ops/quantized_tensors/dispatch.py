@@ -252,12 +252,65 @@ _join("aten::stack", _stack, prepared=True)
 
 def _copy(plain: Forward, x: Array, source: Array, *rest: object) -> Array:
     values = dequantize(source) if source.dtype.names is not None else source
+    if values.dtype != F32:
+        raise OperatorError("Quantized copy only works with kFloat as source Tensor")
     made = quantize(np.broadcast_to(values, x.shape), dtype_of(x), quantizer_of(x, "copy_"))
     numbers_of(x)[...] = numbers_of(made)
     return x
 
 
 _join("aten::copy_", _copy)
+
+
+def _fill(plain: Forward, x: Array, value: Any) -> Array:
+    if isinstance(value, np.ndarray) and value.ndim:
+        filled: Array = plain(x, value)  # which refuses it
+        return filled
+    return _copy(plain, x, np.asarray(value, F32))
+
+
+_join("aten::fill_.Scalar", _fill)
+_join("aten::fill_.Tensor", _fill)
+
+
+def _put(
+    plain: Forward, x: Array, indices: list[Array | None], values: Array, accumulate: bool = False
+) -> Array:
+    if values.dtype.names is not None:
+        raise OperatorError("Value argument for quantized input_put should not be quantized")
+    quantizer = quantizer_of(x, "index_put_")
+    if quantizer.axis is not None:
+        raise OperatorError(_PUT_ONLY.format("per tensor quantized tensors"))
+    if accumulate:
+        raise OperatorError(_PUT_ONLY.format("accumulate=False"))
+    made = quantize(values, dtype_of(x), quantizer)
+    put = plain(numbers_of(x), indices, numbers_of(made), accumulate)
+    return quantized_array(put, dtype_of(x), quantizer)
+
+
+def _fill_where(plain: Forward, x: Array, mask: Array, value: Any) -> Array:
+    quantizer = quantizer_of(x, "masked_fill")
+    if quantizer.axis is not None:
+        raise OperatorError(_PUT_ONLY.format("per tensor quantized tensors"))
+    number = numbers_of(quantize(np.asarray(value, F32), dtype_of(x), quantizer))
+    filled = plain(numbers_of(x), mask, number if isinstance(value, np.ndarray) else int(number))
+    return quantized_array(filled, dtype_of(x), quantizer)
+
+
+def _in_place(special: Forward) -> Forward:
+    def forward(plain: Forward, x: Array, *rest: Any) -> Array:
+        special(plain, x, *rest)
+        return x
+
+    return forward
+
+
+_PUT_ONLY: Final = "index_put for quantized tensors is currently only supported for {}"
+_join("aten::index_put", _put)
+_join("aten::index_put_", _in_place(_put))
+for _overload in ("Scalar", "Tensor"):
+    _join(f"aten::masked_fill.{_overload}", _fill_where)
+    _join(f"aten::masked_fill_.{_overload}", _in_place(_fill_where))
 
 
 def _equal(plain: Forward, x: Array, other: Array) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
@@ -268,7 +268,7 @@ class _Limits:
     dtype: str
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.dtype == getattr(other, "dtype", None)
+        return type(self) is type(other) and vars(self) == vars(other)
 
     __hash__ = None  # type: ignore[assignment]  # as in torch
 
@@ -329,16 +329,24 @@ class iinfo(_Limits):
         dtype = given_dtype("iinfo", dtype, "type", 1)
         if dtype.name == "bool":
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        if dtype.kind not in "iu":
+        numbers = dtype.numpy[0] if dtype.kind == "q" and dtype.numpy.names else dtype.numpy
+        if numbers.kind not in "iu":
             raise TypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle "
                 "'torch.iinfo'"
             )
-        info = np.iinfo(dtype.numpy)
+        info = np.iinfo(numbers)
         self.bits = int(info.bits)
         self.max = int(info.max)
         self.min = int(info.min)
-        self.dtype = dtype.name
+        self._of = dtype
+        if dtype.kind != "q":
+            self.dtype = dtype.name
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name == "dtype":  # of quantized numbers, whose whole numbers have no dtype of their own
+            raise NotImplementedError(f"\"dtype\" not implemented for '{self._of.scalar_name}'")
+        raise AttributeError(f"'torch.iinfo' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

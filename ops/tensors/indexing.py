@@ -277,6 +277,9 @@ def _check_number(array: Array, value: Any) -> None:
 def _set(view: Array, indices: list[Array | None], value: Any) -> None:
     if type(value) is int and not -_BEYOND <= value < _BEYOND:
         raise ValueError("Overflow when unpacking long long")
+    if type(view) is not ndarray and view.dtype.names is not None:
+        _set_quantized(view, indices, value)
+        return
     if not indices:
         if isinstance(value, np.ndarray):
             source = value  # of the same shape it may be the very part that is written
@@ -294,6 +297,17 @@ def _set(view: Array, indices: list[Array | None], value: Any) -> None:
     elif value.ndim and value.shape[0] == 1:
         value = _without_leading_ones(value)
     write_places(view, indices, value, False)
+
+
+def _set_quantized(view: Array, indices: list[Array | None], value: object) -> None:
+    """Values become the tensor's numbers by the operators that know its scale."""
+    given = value if isinstance(value, np.ndarray) else np.asarray(value, np.float32)
+    if given.shape != view.shape:
+        given = _without_leading_ones(given)
+    rest = (indices, given, False) if indices else (given, False)
+    entry = TABLE.operator("aten::index_put_" if indices else "aten::copy_")
+    assert entry is not None
+    entry.forward(view, *rest)
 
 
 _BEYOND: Final = 1 << 63

@@ -229,6 +229,8 @@ class SyncBatchNorm(_BatchNorm):
             for name in ("running_mean", "running_var", "num_batches_tracked"):
                 setattr(made, name, getattr(module, name))
             made.training = module.training
+            if hasattr(module, "qconfig"):  # what quantization asks of it
+                made.qconfig = module.qconfig
         for name, child in module.named_children():
             made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return made

@@ -47,3 +47,12 @@ def test_what_observes_a_weight(name: str, sizes: tuple[int, ...]) -> None:
     assert {found[observer + each] for each in ("eps", "min_val")} == {torch.float64}
     found = _dtypes(getattr(qat, name)(*sizes, qconfig=config))
     assert {found[observer + each] for each in ("eps", "min_val")} == {torch.float32}
+
+
+def test_a_normalisation_of_all_processes_keeps_what_quantization_asks() -> None:
+    nn = torch.nn
+    model: Any = nn.Sequential(nn.BatchNorm2d(2), nn.BatchNorm2d(2))
+    model[0].qconfig = asked = object()
+    made = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    assert made[0].qconfig is asked
+    assert not hasattr(made[1], "qconfig")

@@ -1,0 +1,75 @@
+"""Values that are written to parts of quantized tensors: they become numbers by its scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import rushlight as torch
+
+VALUES = torch.tensor([[-0.6, -0.2, 0.1], [0.2, 0.4, 0.6]])
+DTYPES = (torch.qint8, torch.quint8, torch.qint32)
+
+
+def quantized(dtype: torch.dtype = torch.qint8) -> torch.Tensor:
+    return torch.quantize_per_tensor(VALUES, 0.1, 20, dtype)
+
+
+def numbers(write: Callable[[torch.Tensor], object], dtype: torch.dtype) -> list[list[int]]:
+    """What the elements are after the writing, in steps."""
+    tensor = quantized(dtype)
+    write(tensor)
+    return [[number - 20 for number in row] for row in tensor.int_repr().tolist()]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_parts_are_given_values(dtype: torch.dtype) -> None:
+    def at(key: object, value: object) -> list[list[int]]:
+        return numbers(lambda tensor: tensor.__setitem__(key, value), dtype)
+
+    assert at((0, 1), 0.54) == [[-6, 5, 1], [2, 4, 6]]
+    assert at(0, 1) == [[10, 10, 10], [2, 4, 6]]
+    assert at((0, 0), torch.tensor([0.3])) == [[3, -2, 1], [2, 4, 6]]
+    assert at(slice(None), torch.tensor([0.1, 0.2, 0.3])) == [[1, 2, 3], [1, 2, 3]]
+    assert at(torch.tensor([1]), 0.5) == [[-6, -2, 1], [5, 5, 5]]
+    assert at(VALUES > 0.3, 0.7) == [[-6, -2, 1], [2, 7, 7]]
+    assert at(VALUES > 0.3, torch.tensor([0.0, 0.1])) == [[-6, -2, 1], [2, 0, 1]]
+    assert at(0, quantized(dtype)[1]) == [[2, 4, 6], [2, 4, 6]]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_masks_and_indices(dtype: torch.dtype) -> None:
+    first = (torch.tensor([0]),)
+    assert numbers(lambda t: t.masked_fill_(VALUES < 0, 0.5), dtype) == [[5, 5, 1], [2, 4, 6]]
+    assert numbers(lambda t: t.index_put_(first, torch.tensor(0.5)), dtype)[0] == [5, 5, 5]
+    assert numbers(lambda t: t.fill_(0.5), dtype) == [[5, 5, 5], [5, 5, 5]]
+    assert numbers(lambda t: t[1].fill_(torch.tensor(0.3)), dtype) == [[-6, -2, 1], [3, 3, 3]]
+    given = quantized(dtype)
+    made = given.masked_fill(VALUES < 0, torch.tensor(0.5))
+    assert torch.equal(made.int_repr()[0, :2], torch.tensor([25, 25], dtype=made.int_repr().dtype))
+    put = torch.index_put(given, first, torch.tensor(0.5))
+    assert (made.dtype, put.q_scale(), put.q_zero_point()) == (dtype, 0.1, 20)
+    assert torch.equal(given, quantized(dtype))
+
+
+def test_what_cannot_be_written() -> None:
+    tensor, first = quantized(), (torch.tensor([0]),)
+    with pytest.raises(RuntimeError, match="should not be quantized"):
+        tensor.index_put_(first, quantized()[0])
+    with pytest.raises(RuntimeError, match="only supported for accumulate=False"):
+        tensor.index_put_(first, torch.tensor(0.5), accumulate=True)
+    with pytest.raises(RuntimeError, match="only works with kFloat"):
+        tensor[0] = torch.tensor(0.5, dtype=torch.float64)
+    scales = torch.tensor([0.1, 0.2])
+    by_rows = torch.quantize_per_channel(VALUES, scales, torch.zeros(2), 0, torch.qint8)
+    with pytest.raises(RuntimeError, match="only supported for per tensor"):
+        by_rows[torch.tensor([0])] = 0.5
+
+
+def test_the_range_of_the_numbers() -> None:
+    ranges = [(each.min, each.max, each.bits) for each in map(torch.iinfo, DTYPES)]
+    assert ranges == [(-128, 127, 8), (0, 255, 8), (-(2**31), 2**31 - 1, 32)]
+    assert torch.iinfo(torch.qint8) == torch.iinfo(torch.qint8) != torch.iinfo(torch.quint8)
+    with pytest.raises(NotImplementedError, match="\"dtype\" not implemented for 'QInt8'"):
+        _ = torch.iinfo(torch.qint8).dtype
