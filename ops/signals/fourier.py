@@ -479,12 +479,12 @@ def _both_sides(array: Array, dim: int, norm: str | None) -> Array:
 )
 def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
     _check_class(self, "c", "complex")
-    places = _some_places(self, dim)
+    places, size = _some_places(self, dim), _check_size(last_dim_size)
     array = self
     for place in places[:-1]:
         array = transform(array, place, "forward", False)
-    array = _resized(array, places[-1], last_dim_size // 2 + 1)
-    found = to_real(array, places[-1], last_dim_size, "forward")
+    array = _resized(array, places[-1], size // 2 + 1)
+    found = to_real(array, places[-1], size, "forward")
     return _scaled(found, [found.shape[p] for p in places], normalization)
 
 

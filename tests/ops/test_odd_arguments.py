@@ -17,6 +17,11 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
         RuntimeError,
         "rfftfreq requires a floating point or complex dtype",
     ),
+    "a transform of no points": (
+        lambda: torch._fft_c2r(torch.ones(3, dtype=torch.complex64), [0], 0, 0),
+        RuntimeError,
+        "Invalid number of data points (0) specified",
+    ),
     "fewer frequencies than none": (
         lambda: torch.fft.fftfreq(-1),
         RuntimeError,

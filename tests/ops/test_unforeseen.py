@@ -188,13 +188,13 @@ def test_bags_of_rows_of_indices_and_of_nothing() -> None:
 def test_a_script_names_the_operator_and_the_place() -> None:
     @torch.jit.script
     def f(x: torch.Tensor) -> torch.Tensor:
-        return torch._fft_c2r(x, [0], 0, 0)
+        return torch.linalg.householder_product(x, x[0, 0])
 
-    with pytest.raises(RuntimeError, match="aten::_fft_c2r cannot do this: Invalid number") as e:
-        f(torch.ones(3, dtype=torch.complex64))
+    with pytest.raises(RuntimeError, match="householder_product cannot do this: tuple") as e:
+        f(torch.ones(3, 2))
     (found,) = e.value.diagnostics  # type: ignore[attr-defined]
     assert found.code == "operator-failed"
-    assert found.primary.span.text == "torch._fft_c2r(x, [0], 0, 0)"
+    assert found.primary.span.text == "torch.linalg.householder_product(x, x[0, 0])"
 
 
 def test_a_number_that_is_no_dtype() -> None:
