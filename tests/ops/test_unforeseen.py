@@ -193,7 +193,7 @@ def test_a_script_names_the_operator_and_the_place() -> None:
     with pytest.raises(RuntimeError, match="householder_product cannot do this: tuple") as e:
         f(torch.ones(3, 2))
     (found,) = e.value.diagnostics  # type: ignore[attr-defined]
-    assert found.code == "operator-failed"
+    assert found.code == "index-out-of-range"
     assert found.primary.span.text == "torch.linalg.householder_product(x, x[0, 0])"
 
 
