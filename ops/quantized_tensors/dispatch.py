@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kernels import family, is_last_whole, is_whole, written_by_numpy
 from ..memory.dtype import Array, Scalar, dtype_of
-from ..memory.errors import OperatorError
+from ..memory.errors import OperatorError, unsupported
 from ..table.table import TABLE
 from .arrays import (
     QuantizedArray,
@@ -311,6 +311,37 @@ _join("aten::index_put_", _in_place(_put))
 for _overload in ("Scalar", "Tensor"):
     _join(f"aten::masked_fill.{_overload}", _fill_where)
     _join(f"aten::masked_fill_.{_overload}", _in_place(_fill_where))
+
+
+def _full_like(plain: Forward, x: Array, value: Scalar, *rest: object) -> Array:
+    filled = np.full(x.shape, value, F32)
+    return quantize(filled, dtype_of(x), quantizer_of(x, "full_like"))
+
+
+def _ones_like(plain: Forward, x: Array, *rest: object) -> Array:
+    return _full_like(plain, x, 1)
+
+
+_join("aten::full_like", _full_like)
+_join("aten::ones_like", _ones_like)
+
+
+def _refusing(name: str) -> Forward:
+    def forward(plain: Forward, x: Array, *rest: object) -> Array:
+        raise unsupported(name)
+
+    return forward
+
+
+_UNWRITTEN: Final = """
+zero_ fill_diagonal_ scatter_.value tril_ triu_ uniform_ normal_ random_ random_.from random_.to
+bernoulli_.float bernoulli_.Tensor exponential_ cauchy_ log_normal_ geometric_
+""".split()
+"""What would write numbers without regard to their scale."""
+
+for _name in _UNWRITTEN:
+    _join(f"aten::{_name}", _refusing(_name))
+_join("aten::zeros_like", _refusing("zero_"))
 
 
 def _equal(plain: Forward, x: Array, other: Array) -> bool:

@@ -73,3 +73,32 @@ def test_the_range_of_the_numbers() -> None:
     assert torch.iinfo(torch.qint8) == torch.iinfo(torch.qint8) != torch.iinfo(torch.quint8)
     with pytest.raises(NotImplementedError, match="\"dtype\" not implemented for 'QInt8'"):
         _ = torch.iinfo(torch.qint8).dtype
+
+
+REFUSED: dict[str, Callable[[torch.Tensor], object]] = {
+    "zero_": torch.Tensor.zero_,
+    "fill_diagonal_": lambda t: t.fill_diagonal_(1.0),
+    "scatter_": lambda t: t.scatter_(0, torch.tensor([[0]]), 1.0),
+    "tril_": torch.Tensor.tril_,
+    "uniform_": torch.Tensor.uniform_,
+    "normal_": torch.Tensor.normal_,
+    "random_": torch.Tensor.random_,
+    "bernoulli_": torch.Tensor.bernoulli_,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_knows_no_scales_writes_nothing(name: str) -> None:
+    given = quantized()
+    with pytest.raises(NotImplementedError, match=f"^Could not run 'aten::{name}.*QuantizedCPU"):
+        REFUSED[name](given)
+    assert torch.equal(given, quantized())
+
+
+def test_new_ones_have_the_scale_of_others() -> None:
+    made = torch.full_like(quantized(), 0.52)
+    assert made.q_scale() == 0.1
+    assert made.int_repr().tolist() == [[25] * 3] * 2
+    assert torch.ones_like(quantized()).dequantize().tolist() == torch.ones(2, 3).tolist()
+    with pytest.raises(NotImplementedError, match="'aten::zero_' with arguments from the 'Quan"):
+        torch.zeros_like(quantized())
