@@ -103,17 +103,14 @@ def _in_other_sizes(plain: Forward, x: Array, *rest: object) -> object:
 
 _ANY_QUANTIZER: Final = ("clone", "contiguous", "detach", "alias")
 _UNIFORM: Final = """
-transpose.int permute t unsqueeze squeeze squeeze.dim select.int
-slice.Tensor expand expand_as repeat flip index_select index.Tensor chunk split.Tensor
-split.sizes unbind.int narrow max min max.dim min.dim sort topk max_pool1d max_pool2d max_pool3d
-movedim.int as_strided upsample_nearest1d upsample_nearest2d upsample_nearest3d masked_select
-upsample_nearest1d.vec upsample_nearest2d.vec upsample_nearest3d.vec channel_shuffle
-pixel_shuffle pixel_unshuffle unfold reflection_pad1d reflection_pad2d gather roll
+transpose.int permute t unsqueeze squeeze squeeze.dim select.int slice.Tensor expand expand_as
+repeat flip index_select index.Tensor chunk split.Tensor split.sizes unbind.int narrow max min
+max.dim min.dim sort topk max_pool2d max_pool3d movedim.int as_strided masked_select
+channel_shuffle pixel_shuffle pixel_unshuffle unfold reflection_pad1d reflection_pad2d gather
+roll
 """.split()
 
-_PREPARED: Final = """
-max_pool1d max_pool2d channel_shuffle upsample_nearest2d upsample_nearest2d.vec
-""".split()
+_PREPARED: Final = ("max_pool2d", "channel_shuffle")
 """Those whose ordinary form runs kernels for bytes, or says that it does not."""
 
 for _name in _ANY_QUANTIZER:
@@ -122,6 +119,30 @@ for _name in ("reshape", "ravel", "view", "flatten.using_ints"):
     _join(f"aten::{_name}", _in_other_sizes, prepared=True)
 for _name in _UNIFORM:
     _join(f"aten::{_name}", _on_uniform_numbers, prepared=_name in _PREPARED)
+
+
+def _chosen(*, takes_bytes: bool) -> Forward:
+    """Numbers that an operator chooses which takes floats, and bytes perhaps: floats hold all."""
+
+    def forward(plain: Forward, x: Array, *rest: object) -> object:
+        quantizer, numbers = quantizer_of(x, "view"), numbers_of(x)
+        if takes_bytes and numbers.dtype == np.uint8:
+            return _again(plain(numbers, *rest), x, quantizer)
+        wide = numbers.astype(F32 if numbers.itemsize == 1 else np.float64)
+        return _again(plain(wide, *rest).astype(numbers.dtype), x, quantizer)
+
+    return forward
+
+
+_NEAREST: Final = """
+upsample_nearest1d upsample_nearest2d upsample_nearest3d
+_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d
+""".split()
+
+_join("aten::max_pool1d", _chosen(takes_bytes=False))
+for _name in (*_NEAREST, *(f"{each}.vec" for each in _NEAREST)):
+    _is_plane = _name.startswith("upsample_nearest2d")
+    _join(f"aten::{_name}", _chosen(takes_bytes=True), prepared=_is_plane)
 
 
 # --------------------------------------------------------------------------- by way of floats

@@ -102,3 +102,19 @@ def test_new_ones_have_the_scale_of_others() -> None:
     assert torch.ones_like(quantized()).dequantize().tolist() == torch.ones(2, 3).tolist()
     with pytest.raises(NotImplementedError, match="'aten::zero_' with arguments from the 'Quan"):
         torch.zeros_like(quantized())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+def test_nearest_elements_keep_their_numbers(dtype: torch.dtype, mode: str) -> None:
+    image = quantized(dtype).reshape(1, 1, 2, 3)
+    made = torch.nn.functional.interpolate(image, size=(4, 5), mode=mode)
+    plain = torch.nn.functional.interpolate(image.dequantize(), size=(4, 5), mode=mode)
+    assert (made.dtype, made.q_scale()) == (dtype, 0.1)
+    assert torch.equal(made.dequantize(), plain)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_largest_of_windows_along_lines(dtype: torch.dtype) -> None:
+    made = torch.nn.functional.max_pool1d(quantized(dtype)[None], 2, 1)
+    assert (made.int_repr().int() - 20).tolist() == [[[-2, 1], [4, 6]]]
