@@ -457,7 +457,7 @@ def test_unpacked_weights_are_the_callers_own() -> None:
 
     x, packed = _layer(2, 8, 3, 1)
     before = torch.ops.quantized.linear_dynamic(x, packed)
-    torch.ops.quantized.linear_unpack(packed)[0].zero_()
+    torch.ops.quantized.linear_unpack(packed)[0].copy_(torch.zeros(3, 8))
     assert torch.equal(torch.ops.quantized.linear_dynamic(x, packed), before)
 
 
