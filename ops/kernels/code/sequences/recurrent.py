@@ -5,7 +5,7 @@ A range is one of sequences, which do not depend on each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -22,7 +22,10 @@ from ..language.tiles import Tile, add_products
 from ..loading.objects import kernel
 from ..products.dots import DOTS, Dots
 
-__all__ = ["GATES", "KEPT", "Order", "across_columns", "across_rows", "order_of", "through_time"]
+__all__ = [
+    *("GATES", "KEPT", "Order", "ThroughTime", "across_columns", "across_rows", "order_of"),
+    "through_time",
+]
 
 GATES: Final = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 """How many gates each kind of layer has for an element of its state."""
@@ -150,22 +153,42 @@ _Step = Callable[[list[Value], list[Value], Value, Value], tuple[Value, ...]]
 which is what is kept of the gates."""
 
 
-class _Recurrence:
-    """The code of all kinds; their steps differ."""
+class ThroughTime:
+    """What the code of all layers knows that go through time: arrays and counts by their names,
+    among them the `sizes` of steps, and where the rows of each one's sequences begin."""
 
-    def __init__(self, target: Target, kind: str, keeps: bool, is_turned: bool) -> None:
+    def __init__(
+        self, target: Target, kind: str, places: Sequence[str], counts: Sequence[str]
+    ) -> None:
         self.code = code = Code(target)
-        self.gates, self.step = GATES[kind], _STEPS[kind]
-        self.kept, self.has_cell = KEPT[kind] if keeps else 0, kind == "lstm"
-        self.multiply = self._across if is_turned else self._along
-        self.place = {name: code.argument(POINTER, name) for name in _PLACES}
-        self.count = named_counts(code, self.place["counts"], _COUNTS)
+        self.gates = GATES[kind]
+        self.place = {name: code.argument(POINTER, name) for name in places}
+        self.count = named_counts(code, self.place["counts"], counts)
         self.zero = code.constant(INT64, 0)
         self.deep = self.count["width"] * self.gates
 
     def at(self, name: str, index: Value) -> Value:
         """The address of an element of an array."""
         return self.code.at(self.place[name], index, FLOAT)
+
+    def step_at(self, time: Value) -> tuple[Value, Value]:
+        """How many sequences go on in a step, and where their rows begin."""
+        load, at = self.code.load, self.code.at
+        size, begin = (load(INT64, at(self.place[each], time, INT64)) for each in _OF_STEPS)
+        return size, begin
+
+
+_OF_STEPS: Final = ("sizes", "begins")
+
+
+class _Recurrence(ThroughTime):
+    """The code of all kinds; their steps differ."""
+
+    def __init__(self, target: Target, kind: str, keeps: bool, is_turned: bool) -> None:
+        super().__init__(target, kind, _PLACES, _COUNTS)
+        self.step = _STEPS[kind]
+        self.kept, self.has_cell = KEPT[kind] if keeps else 0, kind == "lstm"
+        self.multiply = self._across if is_turned else self._along
 
     def write(self) -> None:
         """All steps of the sequences of the range."""
@@ -174,10 +197,7 @@ class _Recurrence:
         width = self.count["width"]
         code.vectors(start * width, stop * width, 1, self._take_over)
         with code.counted(self.zero, self.count["steps"]) as time:
-            size, begin = (
-                code.load(INT64, code.at(self.place[name], time, INT64))
-                for name in ("sizes", "begins")
-            )
+            size, begin = self.step_at(time)
             last = code.choose(size < stop, size, stop)
             self.multiply(start, last)
             with code.counted(start, last) as row:

@@ -13,12 +13,12 @@ from ....memory.dtype import Array
 from ... import in_order
 from ..calls.run import run
 from ..functions.scalars import tanh
-from ..language.named_counts import counts_of, named_counts
+from ..language.named_counts import counts_of
 from ..language.target import Target
-from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Value
 from ..language.tiles import add_products
 from ..loading.objects import kernel
-from .recurrent import GATES, KEPT, Order, across_columns, across_rows
+from .recurrent import GATES, KEPT, Order, ThroughTime, across_columns, across_rows
 
 __all__ = ["back_through_time"]
 
@@ -117,20 +117,12 @@ class _Made(NamedTuple):
     cell: Value | None
 
 
-class _Back:
+class _Back(ThroughTime):
     """The code of all kinds; their steps differ."""
 
     def __init__(self, target: Target, kind: str) -> None:
-        self.code = code = Code(target)
-        self.kind, self.gates, self.kept = kind, GATES[kind], KEPT[kind]
-        self.place = {name: code.argument(POINTER, name) for name in _PLACES}
-        self.count = named_counts(code, self.place["counts"], _COUNTS)
-        self.zero = code.constant(INT64, 0)
-        self.deep = self.count["width"] * self.gates
-
-    def at(self, name: str, index: Value) -> Value:
-        """The address of an element of an array."""
-        return self.code.at(self.place[name], index, FLOAT)
+        super().__init__(target, kind, _PLACES, _COUNTS)
+        self.kind, self.kept = kind, KEPT[kind]
 
     def text(self) -> str:
         """All steps of the sequences of the range, from the last one on."""
@@ -138,9 +130,9 @@ class _Back:
         start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
         with code.counted(self.zero, self.count["steps"]) as back:
             time = self.count["steps"] - 1 - back
-            size, begin = self._step_at(time)
+            size, begin = self.step_at(time)
             earlier = code.choose(time < 1, 0, time - 1)
-            known, old = self._step_at(earlier)
+            known, old = self.step_at(earlier)
             known = code.choose(time < 1, 0, known)
             last = code.choose(size < stop, size, stop)
             with code.counted(start, last) as row:
@@ -152,12 +144,6 @@ class _Back:
                 self._open(row, begin + row, before)
             self._multiply(start, last, begin)
         return code.kernel("recurrent_gradient", [(POINTER, name) for name in _PLACES])
-
-    def _step_at(self, time: Value) -> tuple[Value, Value]:
-        """How many sequences go on in a step, and where their rows begin."""
-        load, at = self.code.load, self.code.at
-        size, begin = (load(INT64, at(self.place[name], time, INT64)) for name in _PLACES[9:11])
-        return size, begin
 
     def _open(self, row: Value, line: Value, before: Value) -> None:
         """The gradients of a sequence's gates in a step, which is row `line` of all."""
