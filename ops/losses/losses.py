@@ -19,12 +19,12 @@ from ..table.pointwise import (
     as_array,
     binary,
     cast,
-    cast_error,
+    check_cast,
     check_result_shape,
     checked_broadcast,
     with_number,
 )
-from ..table.promotion import can_cast, common_dtype, kind, result_dtype
+from ..table.promotion import common_dtype, kind, result_dtype
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 
@@ -167,9 +167,7 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
         half, level = size.dtype.type(0.5), size.dtype.type(delta)
         return np.where(size <= level, half * size * size, level * (size - half * level))
 
-    result = common_dtype(self, target)
-    if not can_cast(result, self.dtype):
-        raise cast_error(result, self.dtype)
+    check_cast(common_dtype(self, target), self.dtype)
     native = "huber", float(delta)
     found = _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16", native)
     return found.astype(self.dtype, copy=False)
@@ -186,9 +184,7 @@ def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
     which is written in its place."""
     check_result_shape(self.shape, checked_broadcast(self.shape, target.shape))
     product, dtype = as_array(np.negative(binary(np.multiply, self, target))), self.dtype
-    result = result_dtype([product, 1.0])
-    if not can_cast(result, dtype):
-        raise cast_error(result, dtype)
+    check_cast(result_dtype([product, 1.0]), dtype)
     product = cast(product, dtype)
     grown = as_array(np.exp(widened(product))).astype(dtype)
     return reduced(as_array(np.log1p(widened(grown))).astype(dtype), reduction)
@@ -240,9 +236,7 @@ def _dtype_of_targets(logits: Array, target: Array) -> Dtype:
     if kind(logits.dtype) != 2:
         raise not_implemented("log_sigmoid_cpu", logits.dtype)
     check_subtraction(target.dtype, target.dtype)
-    result = result_dtype([target, logits])
-    if not can_cast(result, target.dtype):
-        raise cast_error(result, target.dtype)
+    check_cast(result_dtype([target, logits]), target.dtype)
     return target.dtype
 
 

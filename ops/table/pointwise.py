@@ -28,6 +28,7 @@ __all__ = [
     "by_strides_of",
     "cast",
     "cast_error",
+    "check_cast",
     "check_result_shape",
     "checked_broadcast",
     "compare",
@@ -281,8 +282,7 @@ def write(target: Array, result: Array) -> Array:
     if target.shape != result.shape:
         check_result_shape(target.shape, checked_broadcast(target.shape, result.shape))
     if target.dtype is not result.dtype:
-        if not can_cast(result.dtype, target.dtype):
-            raise cast_error(result.dtype, target.dtype)
+        check_cast(result.dtype, target.dtype)
         result = cast(result, target.dtype)
     target[...] = result
     return target
@@ -311,6 +311,16 @@ def cast_error(source: Dtype, target: Dtype) -> OperatorError:
         headline=f"a `{a}` result cannot be written into `self`, which is `{b}`",
         roles={"self": f"is `{b}`"},
     )
+
+
+def check_cast(source: Dtype, target: Dtype) -> None:
+    """Refuse a result that may not be written into a tensor of `target`.
+
+    Raises:
+        OperatorError: it may not.
+    """
+    if not can_cast(source, target):
+        raise cast_error(source, target)
 
 
 def in_place(forward: Callable[..., Array], *, late: bool = False) -> Callable[..., Array]:
@@ -370,5 +380,4 @@ def _check_target(self: Array, rest: tuple[object, ...]) -> None:
         shape = checked_broadcast(shape, each.shape)
     check_result_shape(self.shape, shape)
     dtype = result_dtype([self, *arrays, *numbers])
-    if not can_cast(dtype, self.dtype):
-        raise cast_error(dtype, self.dtype)
+    check_cast(dtype, self.dtype)
