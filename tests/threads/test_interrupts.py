@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
+import inspect
 import io
 import os
 import signal
@@ -399,3 +400,39 @@ def test_an_interrupt_leaves_nothing_half_made(
             torch.jit.CompilationUnit("def f(x):\n    return x.nonsense()\n")
         after = after * 8 // 7 + 1
     assert number > 20
+
+
+@pytest.mark.skipif(CREW is None, reason="threads of native code")
+def test_native_code_never_tells_a_function_that_is_gone() -> None:
+    crew = CREW
+    assert crew is not None
+    told = inspect.unwrap(type(crew).told).__code__
+
+    def interrupted(place: int) -> bool:
+        """Have a function told, with an interrupt before an instruction; whether it came."""
+        seen = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal seen
+            if frame.f_code is not told:
+                return None
+            frame.f_trace_opcodes = True
+            if event == "opcode":
+                seen += 1
+                if seen == place:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        with contextlib.suppress(KeyboardInterrupt), crew.told(lambda *_: None):
+            pass
+        sys.settrace(None)
+        return seen >= place
+
+    place = 1
+    while interrupted(place):
+        assert crew._state.note in (None, id(crew._told)), place
+        crew._state.note, crew._told = None, None
+        place += 1
+    assert place > 20

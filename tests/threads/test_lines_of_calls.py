@@ -53,14 +53,15 @@ def _is_leaving(frame: FrameType | None) -> bool:
 
 
 def interrupted(call: Callable[[], object], place: int) -> bool:
-    """Call, with an interrupt before a line; whether there are so many lines."""
+    """Call, with an interrupt before a line, or the next where one can come; whether there are so
+    many lines."""
     seen = 0
 
     def local(frame: FrameType, event: str, _: object) -> Any:
         nonlocal seen
         if event == "line" and not _is_between(frame):
             seen += 1
-            if seen == place:
+            if seen >= place and not _is_leaving(frame):
                 sys.settrace(None)
                 raise KeyboardInterrupt
         return local

@@ -141,13 +141,12 @@ class _Crew:
     def told(self, note: Callable[..., None], *, draws: bool = False) -> Iterator[None]:
         """Have a function, in the place of another one, told of all calls of `run`, by whichever
         thread; and whether it learns calls that draw random numbers."""
-        before = self._told, self.learns_draws
-        self._state.note, self._told, self.learns_draws = id(note), note, draws
+        before = self._state.note, self._told, self.learns_draws
+        self._told, self.learns_draws, self._state.note = note, draws, id(note)
         try:
             yield
-        finally:
-            self._told, self.learns_draws = before
-            self._state.note = None if self._told is None else id(self._told)
+        finally:  # the address goes before what it is of: an interrupt may come between them
+            self._state.note, self._told, self.learns_draws = before
 
     @property
     def is_told(self) -> bool:
