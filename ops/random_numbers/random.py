@@ -109,10 +109,12 @@ class Generator:
         Whoever calls this, or `_take_back`, holds the lock.
         """
         if self._stream is not None and not (_DRAWN or self._is_withheld):
-            self._stream[:2] = address(self._ahead) + 8 * self._at, self._ahead.size - self._at
-            if self.cached_normal is not None:
-                self._stream[3], self._stream.view(D)[4] = 1, self.cached_normal
-            self._is_lent = True
+            normal = self.cached_normal
+            begin, left = address(self._ahead) + 8 * self._at, self._ahead.size - self._at
+            self._stream.view(D)[4] = normal or 0.0
+            self._stream[3] = normal is not None
+            self._stream[:2] = begin, left
+            self._is_lent = True  # no call before this, where an interrupt could come
 
     def _take_back(self) -> None:
         """Have native code draw no more; what it drew is used."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dis
 import importlib
 import inspect
 import io
@@ -12,11 +13,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from inspect import CO_GENERATOR
 from pathlib import Path
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from rushlight.frontend.foundations.locks import DEFINING, fork_safe_lock
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops.kernels.code.calls.run import CREW
+from rushlight.ops.kernels.flags import new_stream
+from rushlight.ops.random_numbers.random import Generator
 
 
 class Stop(Exception):
@@ -402,37 +405,62 @@ def test_an_interrupt_leaves_nothing_half_made(
     assert number > 20
 
 
+def _interrupted(
+    code: CodeType, call: Callable[[], object], place: int, *, behind: str = ""
+) -> bool:
+    """Call, with an interrupt before an instruction of some code, counting those alone that come
+    behind instructions of a name, as Python looks for interrupts behind calls; whether it came."""
+    seen, before = 0, ""
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal seen, before
+        if frame.f_code is not code:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen += before.startswith(behind)
+            before = dis.opname[code.co_code[frame.f_lasti]]
+            if seen == place:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    with contextlib.suppress(KeyboardInterrupt):
+        call()
+    sys.settrace(None)
+    return seen >= place
+
+
 @pytest.mark.skipif(CREW is None, reason="threads of native code")
 def test_native_code_never_tells_a_function_that_is_gone() -> None:
     crew = CREW
     assert crew is not None
-    told = inspect.unwrap(type(crew).told).__code__
 
-    def interrupted(place: int) -> bool:
-        """Have a function told, with an interrupt before an instruction; whether it came."""
-        seen = 0
-
-        def trace(frame: FrameType, event: str, _: object) -> Any:
-            nonlocal seen
-            if frame.f_code is not told:
-                return None
-            frame.f_trace_opcodes = True
-            if event == "opcode":
-                seen += 1
-                if seen == place:
-                    sys.settrace(None)
-                    raise KeyboardInterrupt
-            return trace
-
-        sys.settrace(trace)
-        with contextlib.suppress(KeyboardInterrupt), crew.told(lambda *_: None):
+    def call() -> None:
+        with crew.told(lambda *_: None):
             pass
-        sys.settrace(None)
-        return seen >= place
 
     place = 1
-    while interrupted(place):
+    while _interrupted(inspect.unwrap(type(crew).told).__code__, call, place):
         assert crew._state.note in (None, id(crew._told)), place
         crew._state.note, crew._told = None, None
         place += 1
     assert place > 20
+
+
+@pytest.mark.skipif(CREW is None, reason="threads of native code")
+def test_native_code_draws_only_what_is_lent() -> None:
+    generator = Generator().manual_seed(1)
+    stream = generator._stream = new_stream()
+    for normal in (None, 0.5):
+        place = 1
+        while True:
+            generator.words(4)
+            generator._take_back()
+            generator.cached_normal = normal
+            if not _interrupted(Generator._lend.__code__, generator._lend, place, behind="CALL"):
+                break
+            assert generator._is_lent or not stream[1], place
+            place += 1
+        assert place > 2
