@@ -35,7 +35,7 @@ for _name in ("torchaudio", "_torchaudio"):
     TABLE.later(f"{_name}::", lambda: import_module(".audio", __name__))
 TABLE.later("prims::", lambda: import_module(".primitives", __name__))
 for _name in ("_foreach_", "_fused_ada", "_fused_sgd"):
-    TABLE.later(f"aten::{_name}", lambda: import_module(".tensor_lists", __name__))
+    TABLE.later(f"aten::{_name}", lambda: import_module(".tensor_lists.calls", __name__))
 TABLE.later("_test::", lambda: import_module(".layers.example_operators", __name__))
 TABLE.later("profiler::", lambda: import_module(".python_values.labels", __name__))
 elsewhere.install("conjugate", lambda: import_module(".conjugates.calls", __name__))

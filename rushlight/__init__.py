@@ -228,7 +228,7 @@ def _foreach(name: str) -> object:
     """An operator over lists of tensors; None if the name is none of them."""
     if not name.startswith(("_foreach_", "_fused_")):
         return None
-    return import_module(".ops.tensor_lists", _NAME).function(name)
+    return import_module(".ops.tensor_lists.calls", _NAME).function(name)
 
 
 def _listed(name: str) -> object:

@@ -19,7 +19,7 @@ import numpy as np
 from spelling import returned, signatures
 
 import rushlight.ops
-import rushlight.ops.tensor_lists  # noqa: F401  (fills the table, as all of ops does)
+import rushlight.ops.tensor_lists.calls  # noqa: F401  (fills the table, as all of ops does)
 from rushlight.frontend.diagnostics.codes import CODES
 from rushlight.ops.eager.dispatch import eager_function
 from rushlight.ops.table.table import TABLE

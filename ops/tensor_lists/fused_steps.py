@@ -7,19 +7,20 @@ a number or a tensor as the learning rate.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Any, Final
 
-from ..eager.aten import aten
 from ..eager.open_operators import OpenOperator
 from ..eager.packets import Namespace
 from ..table.grad_mode import grad_mode_set
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
+from .steps import adagrad_step, adam_step, sgd_step
 
 __all__ = ["fused_function"]
 
-Step = Callable[..., None]
+Step = Callable[..., object]
 """Changes a parameter, by its gradient and what is kept for it."""
 
 _SCALED: Final = "Tensor? grad_scale=None, Tensor? found_inf=None"
@@ -44,84 +45,22 @@ _ARGUMENTS: Final = {
 """The lists that steps change, those that they read, and their numbers."""
 
 
-# --------------------------------------------------------------------------- steps
+def _counted(step: Step) -> Step:
+    """A step that is given its number as a tensor, behind what it changes."""
+
+    def run(*tensors: Any, **numbers: Any) -> None:
+        *given, count = tensors
+        step(*given, count=count.item(), **numbers)
+
+    return run
 
 
-def _adam(
-    p: Tensor,
-    g: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    largest: Tensor | None,
-    step: Tensor,
-    *,
-    lr: Any,
-    beta1: float,
-    beta2: float,
-    weight_decay: float,
-    eps: float,
-    amsgrad: bool,
-    decoupled: bool = False,
-) -> None:
-    if weight_decay and decoupled:
-        p.mul_(1 - lr * weight_decay)
-    elif weight_decay:
-        g = g.add(p, alpha=weight_decay)
-    mean.lerp_(g, 1 - beta1)
-    square.mul_(beta2).addcmul_(g, g, value=1 - beta2)
-    count = step.item()
-    spread = square
-    if amsgrad and largest is not None:
-        spread = aten.maximum(largest, square, out=largest)
-    spread = (spread.sqrt() / (1 - beta2**count) ** 0.5).add_(eps)
-    p.addcdiv_(mean, spread, value=-lr / (1 - beta1**count))
-
-
-def _adamw(*args: Any, **numbers: Any) -> None:
-    _adam(*args, decoupled=True, **numbers)
-
-
-def _sgd(
-    p: Tensor,
-    g: Tensor,
-    buffer: Tensor | None,
-    *,
-    weight_decay: float,
-    momentum: float,
-    lr: float,
-    dampening: float,
-    nesterov: bool,
-    is_first_step: bool,
-) -> None:
-    if weight_decay:
-        g = g.add(p, alpha=weight_decay)
-    if momentum and buffer is not None:
-        if is_first_step:
-            buffer.copy_(g)
-        else:
-            buffer.mul_(momentum).add_(g, alpha=1 - dampening)
-        g = g.add(buffer, alpha=momentum) if nesterov else buffer
-    p.add_(g, alpha=-lr)
-
-
-def _adagrad(
-    p: Tensor,
-    g: Tensor,
-    total: Tensor,
-    step: Tensor,
-    *,
-    lr: float,
-    lr_decay: float,
-    weight_decay: float,
-    eps: float,
-) -> None:
-    if weight_decay:
-        g = g.add(p, alpha=weight_decay)
-    total.addcmul_(g, g)
-    p.addcdiv_(g, total.sqrt().add_(eps), value=-lr / (1 + (step.item() - 1) * lr_decay))
-
-
-_STEPS: Final[dict[str, Step]] = {"adam": _adam, "adamw": _adamw, "sgd": _sgd, "adagrad": _adagrad}
+_STEPS: Final[dict[str, Step]] = {
+    "adam": _counted(adam_step),
+    "adamw": _counted(partial(adam_step, decoupled=True)),
+    "sgd": sgd_step,
+    "adagrad": _counted(adagrad_step),
+}
 
 
 # --------------------------------------------------------------------------- for lists

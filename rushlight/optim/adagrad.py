@@ -7,10 +7,11 @@ from functools import cache
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
+from ..ops.tensor_lists.steps import adagrad_step
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way
-from .optimizer import Group, Optimizer, Params, check_options
+from .optimizer import Group, Optimizer, Params, check_options, toward
 from .saved_state import counter
 
 __all__ = ["Adagrad", "adagrad"]
@@ -84,26 +85,30 @@ class Adagrad(Optimizer):
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         state["step"] += 1
-        form = self._fused(state["step"].item(), group)
+        count = state["step"].item()
+        form = self._fused(count, group)
         if form.done(parameter, grad, state):
             return
-        *_, size = form.numbers
-        if group["maximize"]:
-            grad = -grad
-        if group["weight_decay"] != 0:
-            if grad.is_sparse:
-                raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-            grad = grad.add(parameter, alpha=group["weight_decay"])
+        grad = toward(grad, group)
         if grad.is_sparse:
-            grad = grad.coalesce()
-            places, values = tuple(grad.indices()), grad.values()
-            state["sum"].index_put_(places, values * values, accumulate=True)
-            scale = state["sum"][places].sqrt().add_(group["eps"])
-            parameter.index_put_(places, values / scale * size, accumulate=True)
+            self._sparse(parameter, grad, state["sum"], form.numbers[-1], group)
             return
-        state["sum"].addcmul_(grad, grad, value=1)
-        scale = state["sum"].sqrt().add(group["eps"])
-        parameter.addcdiv_(grad, scale, value=size)
+        adagrad_step(
+            *(parameter, grad, state["sum"]),
+            **{each: group[each] for each in ("lr", "lr_decay", "weight_decay", "eps")},
+            count=count,
+        )
+
+    @staticmethod
+    def _sparse(parameter: Tensor, grad: Tensor, total: Tensor, size: float, group: Group) -> None:
+        """The step of those elements alone that have a gradient."""
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        grad = grad.coalesce()
+        places, values = tuple(grad.indices()), grad.values()
+        total.index_put_(places, values * values, accumulate=True)
+        scale = total[places].sqrt().add_(group["eps"])
+        parameter.index_put_(places, values / scale * size, accumulate=True)
 
     def _fused(self, step: float, group: Group) -> Fused:
         way = Way.of(group)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
+from ..ops.tensor_lists.steps import adam_step
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way, mean_square
-from .optimizer import Group, Optimizer, Params, check_means, count_step, with_decay
+from .optimizer import Group, Optimizer, Params, check_means, count_step, toward
 
 __all__ = ["Adam", "AdamW", "adam"]
 
@@ -83,18 +83,20 @@ class Adam(Optimizer):
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         largest_ones = ("max_exp_avg_sq",) if group["amsgrad"] else ()
         count_step(state, parameter, "exp_avg", "exp_avg_sq", *largest_ones)
-        form = self._fused(state["step"].item(), group)
-        if form.done(parameter, grad, state):
+        count = state["step"].item()
+        if self._fused(count, group).done(parameter, grad, state):
             return
-        _, share, kept, other, root, eps, size = form.numbers
-        mean, square, *largest = (state[name] for name in form.names)
-        grad = with_decay(parameter, grad, group)
-        mean.lerp_(grad, share)
-        square.mul_(kept).addcmul_(grad, grad.conj(), value=other)
-        for each in largest:
-            square = each.copy_(eager_function("aten::maximum")(each.clone(), square))
-        scale = (square.sqrt() / root).add_(eps)
-        parameter.addcdiv_(mean, scale, value=size)
+        adam_step(
+            parameter,
+            toward(grad, group),
+            state["exp_avg"],
+            state["exp_avg_sq"],
+            state["max_exp_avg_sq"] if group["amsgrad"] else None,
+            **{each: group[each] for each in ("lr", "weight_decay", "eps", "amsgrad")},
+            **dict(zip(("beta1", "beta2"), group["betas"], strict=True)),
+            count=count,
+            decoupled=bool(group["decoupled_weight_decay"]),
+        )
 
     def _fused(self, step: float, group: Group) -> Fused:
         way, lr = Way.of(group), group["lr"]

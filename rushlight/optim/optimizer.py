@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ..module_names import names_of
 from ..ops.memory.dtype import Device, DType
 from ..ops.table.grad_mode import enable_grad, set_grad_enabled
+from ..ops.tensor_lists.steps import decayed
 from ..ops.tensors.cleared_gradients import clear_gradient
 from ..ops.tensors.tensor import Tensor
 from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
@@ -39,7 +40,7 @@ __all__ = [
     "register_optimizer_step_post_hook",
     "register_optimizer_step_pre_hook",
     "required",
-    "with_decay",
+    *("toward", "with_decay"),
 ]
 
 Params = Iterable[Tensor] | Iterable[Group]
@@ -132,16 +133,20 @@ def check_ranges(*options: tuple[str, float | Tensor, float]) -> None:
             raise ValueError(f"{name} should be >= {least:g} but is: {value}")
 
 
+def toward(grad: Tensor, group: Group) -> Tensor:
+    """The gradient in the direction to go."""
+    return -grad if group["maximize"] else grad
+
+
 def with_decay(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
     """The gradient in the direction to go, with the weight decay in it or taken from the weight."""
-    if group["maximize"]:
-        grad = -grad
-    decay = group["weight_decay"]
-    if decay != 0 and group.get("decoupled_weight_decay"):
-        parameter.mul_(1 - group["lr"] * decay)
-    elif decay != 0:
-        grad = grad.add(parameter, alpha=decay)
-    return grad
+    return decayed(
+        parameter,
+        toward(grad, group),
+        lr=group["lr"],
+        weight_decay=group["weight_decay"],
+        decoupled=bool(group.get("decoupled_weight_decay")),
+    )
 
 
 class Optimizer(Hooked):

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import cache
 
 from ..ops.table.updates import Program, Update
+from ..ops.tensor_lists.steps import sgd_step
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused
-from .optimizer import Group, Optimizer, Params, check_options
+from .optimizer import Group, Optimizer, Params, check_options, toward
 
 __all__ = ["SGD", "sgd"]
 
@@ -77,22 +78,16 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
-        momentum, decay = group["momentum"], group["weight_decay"]
+        momentum = group["momentum"]
         buffer = state.get("momentum_buffer") if momentum != 0 else None
         is_begun = buffer is not None or momentum == 0
         if is_begun and self._fused(0, group).done(parameter, grad, state):
             return
-        if group["maximize"]:
-            grad = -grad
-        if decay != 0:
-            grad = grad.add(parameter, alpha=decay)
-        if momentum != 0:
-            if buffer is None:
-                buffer = state["momentum_buffer"] = grad.clone()
-            else:
-                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        parameter.add_(grad, alpha=-group["lr"])
+        names = "lr", "momentum", "dampening", "weight_decay", "nesterov"
+        options = {each: group[each] for each in names}
+        made = sgd_step(parameter, toward(grad, group), buffer, is_first_step=False, **options)
+        if made is not None:
+            state["momentum_buffer"] = made
 
     def _fused(self, step: float, group: Group) -> Fused:
         momentum, decay = group["momentum"], group["weight_decay"]
