@@ -25,6 +25,7 @@ from ..ops.memory.dtype import DTYPES, Array, Device, dtype_of
 from ..ops.memory.reserved import reserved
 from ..ops.memory.storage import strides_of
 from ..ops.meta.outcome import outcome
+from ..ops.meta.tensors import opened
 from ..ops.table.table import TABLE
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.types.tensor_facts import RefinedTensor, facts_of
@@ -254,7 +255,8 @@ def _complete(graph: Graph, inputs: Sequence[object], with_grad: bool) -> None:
         tensor = given.get(value)
         if not isinstance(tensor, Tensor):
             return _UNKNOWN if tensor is None else tensor
-        array = tensor._array
+        with opened():
+            array = tensor._array
         form = reserved(array.shape, array.dtype, [abs(step) for step in array.strides])
         return _Form(form, True, bool(tensor.requires_grad))
 

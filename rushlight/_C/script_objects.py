@@ -152,6 +152,11 @@ def _below(owner: ScriptObject, kinds: tuple[str, ...] = ()) -> list[tuple[str, 
     ]
 
 
+def _traced_inputs(owner: ScriptObject) -> dict[str, list[object]]:
+    """What methods were traced with, by their names."""
+    return dict(getattr(owner.handle, "_traced_inputs", {}))
+
+
 def _jit_debug_module_iterators(module: ScriptObject) -> dict[str, list[object]]:
     """What a module is made of, as lists: its parts alone, and with all below it (`_r`)."""
     named: dict[str, list[tuple[str, object]]] = {
@@ -182,6 +187,7 @@ MEMBERS: dict[str, Callable[..., object]] = {
     "_has_method": _has_method,
     "_get_method": _method,
     "_get_methods": _methods,
+    "_retrieve_traced_inputs": _traced_inputs,
     "_method_names": _method_names,
     "_type": _type,
     "_get_forward_hooks": _hooks("forward_hooks"),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 from ..frontend.diagnostics.exceptions import trimmed
+from ..interpreter.values.objects import ScriptObject
 from ..map_location import check_location, means_meta
 from ..serialization.archives.load import load_archive
 from ..serialization.files.limits import DEFAULT_LIMITS, Limits
 from ..serialization.mobile.info import flatbuffer_info
-from .function import ScriptFunction
+from .function import ScriptFunction, ScriptMethod
 from .module import ScriptModule, wrap
 
 __all__ = [
@@ -23,6 +26,8 @@ __all__ = [
 ]
 
 File = str | Path | IO[bytes]
+
+_NO_SHAPES = "Cannot restore shapes as no traced inputs were stored"
 
 
 def save(
@@ -54,6 +59,9 @@ def load(
     Nothing in the file is executed or imported.  `_extra_files` names extra records to read; their
     contents are put into it.
 
+    With `_restore_shapes` the graphs of methods that were traced tell the sizes and dtypes of what
+    they were traced with, as far as the file does.
+
     With `trust="none"` all code is compiled at once, operators that reach files, processes or
     networks are refused, and every call is bounded (`limits.running`: instructions, memory,
     seconds).  `limits` bounds what the file may ask for in any case.
@@ -78,12 +86,31 @@ def load(
     with trimmed():
         if isinstance(f, str | Path) and not Path(f).exists():
             raise ValueError(f"The provided filename {f} does not exist")
+        examples: dict[str, list[object]] | None = {} if _restore_shapes else None
         without_data, trusted = means_meta(map_location), trust != "none"
         made = load_archive(
             f, _extra_files, limits, trusted, mmap, without_data=without_data,
-            only_here=map_location is not None,
+            only_here=map_location is not None, examples=examples,
         )  # fmt: skip
+        if examples is not None:
+            _restore_shapes_of(made, examples)
         return wrap(made)
+
+
+def _restore_shapes_of(target: ScriptObject, examples: Mapping[str, list[object]]) -> None:
+    """Have the graphs of methods tell what follows from the arguments of their traces."""
+    if not examples:
+        warnings.warn(_NO_SHAPES, stacklevel=3)
+    note = import_module("rushlight._C.propagation").PROPAGATIONS[
+        "_jit_pass_complete_shape_analysis"
+    ]
+    for name, values in examples.items():
+        method = target.cls.methods.get(name)
+        if method is None:
+            raise RuntimeError(
+                f"the file tells what `{name}` was traced with, and has no such method"
+            )
+        note(ScriptMethod(target, method).graph, values, False)
 
 
 def jit_module_from_flatbuffer(f: File) -> ScriptModule:

@@ -216,6 +216,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
     """
 
     _compiled = True
+    _traced_inputs: Mapping[str, list[object]] = types.MappingProxyType({})
     if TYPE_CHECKING:
         _modules: dict[str, Module | None]
 
@@ -415,11 +416,11 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         Raises:
             OSError: the file cannot be written.
         """
-        save_archive(self._c, f, _extra_files)
+        save_archive(self._c, f, _extra_files, self._traced_inputs)
 
     def save_to_buffer(self, _extra_files: Mapping[str, str | bytes] | None = None) -> bytes:
         """The bytes of the archive."""
-        return save_to_buffer(self._c, _extra_files)
+        return save_to_buffer(self._c, _extra_files, self._traced_inputs)
 
     def __reduce_package__(self, exporter: Any) -> tuple[object, tuple[str]]:
         """How a pickle of a package speaks of it: by its number there."""

@@ -157,6 +157,7 @@ def trace(
     named = isinstance(example_kwarg_inputs, dict)
     more = _wrapped(check_inputs)
     checks = _Checks(check_trace, more, check_tolerance, strict, _force_outplace, guards)
+    checks.keeps = _store_inputs
     if isinstance(func, Module):
         given = _examples_of_module(example_inputs, example_kwarg_inputs)
         with trimmed():
@@ -207,11 +208,14 @@ def trace_module(
         checks = _Checks(
             check_trace, check_inputs, check_tolerance, strict, _force_outplace, guards
         )
+        checks.keeps = _store_inputs
         return _trace_methods(mod, with_elements(inputs), checks, example_inputs_is_kwarg)
 
 
 class _Checks:
-    """How a trace is made and compared."""
+    """How a trace is made and compared, and whether it keeps the examples."""
+
+    keeps = False
 
     def __init__(
         self,
@@ -317,17 +321,17 @@ def _trace_methods(
         else:
             examples = _as_tuple(examples)
         _trace_method(module, traced, name, func, examples, names, checks)
+        if checks.keeps and examples:
+            traced._traced_inputs = {**traced._traced_inputs, name: _in_order(examples, names)[0]}
         if checks.wanted:
             given = [inputs] if checks.inputs is None else checks.inputs
             found = [c[name] if named else _as_tuple(c[name]) for c in given]
-
             if retraces:
                 compare_runs(found, getattr(traced, name), func, checks.tolerance)
                 continue
 
             def again(one: object, name: str = name) -> ScriptMethod:
-                quiet = checks.without_checks()
-                again_traced = _trace_methods(module, {name: one}, quiet, named)
+                again_traced = _trace_methods(module, {name: one}, checks.without_checks(), named)
                 method: ScriptMethod = getattr(again_traced, name)
                 return method
 

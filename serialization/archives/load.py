@@ -30,6 +30,7 @@ def load_archive(
     restores: bool = True,
     without_data: bool = False,
     only_here: bool = False,
+    examples: dict[str, list[object]] | None = None,
 ) -> ScriptObject:
     """The root object of a TorchScript archive, or of a flatbuffer with code.
 
@@ -48,6 +49,8 @@ def load_archive(
         without_data: whether no weights are read, and all tensors lie on the device `meta`.
         only_here: whether devices that are not here, named by code and data, are taken for that
             of the weights.
+        examples: is filled in, where the file tells it, with what each method was traced with;
+            tensors have sizes and dtypes alone.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
@@ -72,4 +75,5 @@ def load_archive(
         loader = make(archive, limits, trusted, mapped)
         loader.restores = restores
         loader.without_data, loader.only_here = without_data, only_here
+        loader.examples = examples
         return loader.load(extra_files)

@@ -133,6 +133,9 @@ class Loader:
     only_here = False
     """Whether devices that are not here, named by code and data, are taken for the weights'."""
 
+    examples: dict[str, list[object]] | None = None
+    """Where to put what methods were traced with, if that is asked for."""
+
     def __init__(self, archive: Archive, limits: Limits, trusted: bool, mapped: bool) -> None:
         self.mapped = mapped
         self.archive = archive
@@ -195,6 +198,8 @@ class Loader:
             if f"extra/{name}" in self.archive:
                 assert extra_files is not None
                 extra_files[name] = self.archive.read(f"extra/{name}")
+        if self.examples is not None:
+            self.examples.update(self._examples())
         return made
 
     @property
@@ -224,6 +229,18 @@ class Loader:
     def constant_values(self) -> Sequence[Constant]:
         """What code calls `CONSTANTS.c0` and so on."""
         return self.constants_of("constants.pkl", "constants/")
+
+    def _examples(self) -> dict[str, list[object]]:
+        """What each method was traced with, as far as the archive tells it."""
+        record = "traced_inputs.pkl"
+        if record not in self.archive:
+            return {}
+        storages = StorageReader(self.archive, "traced_inputs/")
+        storages.without_data, storages.only_here = True, True
+        made = self._reader(record, storages).value(self._pickle(record))
+        if not isinstance(made, dict) or not all(isinstance(v, list) for v in made.values()):
+            raise self.error("damaged-archive", f"holds no lists of arguments in `{record}`")
+        return made
 
     # -- records
 
@@ -272,7 +289,9 @@ class Loader:
 
     def reader(self, record: str, folder: str) -> ValueReader:
         """What makes the values of a pickle, with its storages in a folder."""
-        storages = self.storage_reader(folder)
+        return self._reader(record, self.storage_reader(folder))
+
+    def _reader(self, record: str, storages: StorageReader) -> ValueReader:
         named = self.importer.type_named
         return ValueReader(storages, named, self.call, f"`{record}`", self.limits)
 

@@ -344,11 +344,19 @@ class StorageTable:
         """The storages by their names, in order."""
         return ((f"{index}{self._suffix}", array) for index, array in enumerate(self._arrays))
 
-    def write(self, writer: ContainerWriter, folder: str, *, blank: bool = False) -> None:
-        """Write every storage as a record, of zeros if that shall be `blank`."""
+    def write(
+        self,
+        writer: ContainerWriter,
+        folder: str,
+        *,
+        blank: bool = False,
+        without_data: bool = False,
+    ) -> None:
+        """Write every storage as a record, of zeros if that shall be `blank`, of nothing where it
+        shall be `without_data`."""
         for name, array in self.records():
-            if blank:
-                writer.add(f"{folder}{name}", bytes(array.nbytes))
+            if blank or without_data:
+                writer.add(f"{folder}{name}", b"" if without_data else bytes(array.nbytes))
                 continue
             little = array.byteswap() if sys.byteorder == "big" else array
             writer.add(f"{folder}{name}", little.tobytes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import IO, NamedTuple
@@ -17,7 +17,7 @@ from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import NO_DEFAULT, Argument, Signature
 from ...typecheck.types.tensor_facts import without_facts
-from ...typecheck.types.types import BOOL
+from ...typecheck.types.types import ANY, BOOL, STRING, DictType, ListType
 from ..files.atomic_file import FilePath
 from ..files.container_writer import ContainerWriter, Sink, write_container
 from ..files.errors import ArchiveError, archive_error, within_limits
@@ -34,6 +34,7 @@ from .write_values import ValueWriter
 
 __all__ = [
     "Bytecode",
+    "Examples",
     "ExtraFiles",
     "Records",
     "Target",
@@ -52,24 +53,39 @@ Target = FilePath | IO[bytes]
 
 ExtraFiles = Mapping[str, bytes | str]
 
+Examples = Mapping[str, Sequence[object]]
+"""The arguments that methods were traced with, by the names of the methods."""
 
-def save_archive(target: ScriptObject, file: Target, extra_files: ExtraFiles | None = None) -> None:
+_EXAMPLES = DictType(STRING, ListType(ANY))
+
+
+def save_archive(
+    target: ScriptObject,
+    file: Target,
+    extra_files: ExtraFiles | None = None,
+    examples: Examples | None = None,
+) -> None:
     """Write a script object, usually a module, as a TorchScript archive.
 
-    Equal objects make equal bytes.  A file at the path is replaced once all is written, or stays as
-    it was; a file object only gets bytes when everything has a form in an archive.
+    Of the tensors that methods were traced with, the `examples`, no data is written.  Equal objects
+    make equal bytes.  A file at the path is replaced once all is written, or stays as it was; a
+    file object only gets bytes when everything has a form in an archive.
 
     Raises:
         ArchiveError: something has no form in an archive.
         OSError: the file cannot be written.
     """
-    write_container(file, partial(write_records, make_records(target, extra_files)))
+    write_container(file, partial(write_records, make_records(target, extra_files, examples)))
 
 
-def save_to_buffer(target: ScriptObject, extra_files: ExtraFiles | None = None) -> bytes:
+def save_to_buffer(
+    target: ScriptObject,
+    extra_files: ExtraFiles | None = None,
+    examples: Examples | None = None,
+) -> bytes:
     """The bytes of the archive of a script object; raises as `save_archive`."""
     sink = io.BytesIO()
-    write_records(make_records(target, extra_files), sink, "archive")
+    write_records(make_records(target, extra_files, examples), sink, "archive")
     return sink.getvalue()
 
 
@@ -87,9 +103,11 @@ def save_function_to_buffer(function: Function, extra_files: ExtraFiles | None =
 
 
 @within_limits("the module")
-def make_records(target: ScriptObject, extra_files: ExtraFiles | None) -> Records:
+def make_records(
+    target: ScriptObject, extra_files: ExtraFiles | None, examples: Examples | None = None
+) -> Records:
     with savable():
-        return Records(target, extra_files or {})
+        return Records(target, extra_files or {}, examples or {})
 
 
 @contextmanager
@@ -132,7 +150,7 @@ def _python_call(error: PythonCallError) -> ArchiveError:
 class Records:
     """Everything that goes into an archive, made before the first byte is written."""
 
-    def __init__(self, target: ScriptObject, extra_files: ExtraFiles) -> None:
+    def __init__(self, target: ScriptObject, extra_files: ExtraFiles, examples: Examples) -> None:
         self.extra = {
             name: content.encode() if isinstance(content, str) else bytes(content)
             for name, content in extra_files.items()
@@ -148,6 +166,12 @@ class Records:
         self.files = unit.files
         self.constant_storages = StorageTable()
         self.constants = pickled_constants(unit, self.constant_storages)
+        self.example_storages = StorageTable()
+        self.examples = b""
+        if examples:
+            writer = ValueWriter(self.example_storages, names, run)
+            given = {method: list(values) for method, values in examples.items()}
+            self.examples = write_pickle(writer.node(given, _EXAMPLES))
 
 
 class Bytecode(NamedTuple):
@@ -209,6 +233,9 @@ def write_records(
         writer.add(record, content)
     records.constant_storages.write(writer, "constants/")
     writer.add("constants.pkl", records.constants)
+    if records.examples:
+        records.example_storages.write(writer, "traced_inputs/", without_data=True)
+        writer.add("traced_inputs.pkl", records.examples)
     if bytecode is not None:
         bytecode.storages.write(writer, bytecode.folder)
         writer.add("bytecode.pkl", bytecode.pickle)
