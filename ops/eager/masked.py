@@ -6,46 +6,30 @@ Where no element counts, the result is what the reduction starts from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Final, Literal
 
 import numpy as np
 
-from ..memory.dims import wrap_dim
-from ..memory.dtype import DTYPES, STRIDED, DType
+from ..memory.dtype import DTYPES, STRIDED, DType, Layout
 from ..table.promotion import kind
 from ..tensors.tensor import Tensor
 from .aten import aten
+from .masked_sparse import reduced
+from .masks import SPARSE_COO, SPARSE_CSR, Dims, canonical_dims, dense, dims_of, input_mask, mask_of
 
-__all__ = ["FUNCTIONS", "filled_for"]
+__all__ = ["FUNCTIONS", "filled_for", "output_mask"]
 
-Dims = int | Sequence[int] | None
 _FLOAT: Final = DTYPES["float32"]
 _LONG: Final = DTYPES["int64"]
-_BOOL: Final = DTYPES["bool"]
 
 
-# --------------------------------------------------------------------------- masks
+# --------------------------------------------------------------------------- starts
 
 
 def _cast(tensor: Tensor, dtype: DType) -> Tensor:
     return tensor.to(dtype)
-
-
-def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
-    """The mask in the input's shape."""
-    if mask.ndim > input.ndim:
-        raise IndexError(
-            "_input_mask expected broadcastable mask (got mask dimensionality higher "
-            "than of the input)"
-        )
-    return aten.broadcast_to(_cast(_dense(mask), _BOOL), input.shape)
-
-
-def _dense(tensor: Tensor) -> Tensor:
-    """The tensor with all its elements in memory."""
-    return tensor if tensor.layout is STRIDED else tensor.to_dense()
 
 
 _Start = Literal["zero", "one", "highest", "lowest"]
@@ -71,8 +55,20 @@ def _filled(input: Tensor, mask: Tensor | None, start: _Start) -> Tensor:
     if mask is None:
         return input
     first = np.asarray(_start(start, input.dtype)).astype(input.dtype.numpy)
-    filled: Tensor = aten.where(_mask_of(input, mask), input, Tensor._of(first))
+    filled: Tensor = aten.where(mask_of(input, mask), input, Tensor._of(first))
     return filled
+
+
+def _of_sparse(
+    name: str,
+    input: Tensor,
+    dim: Dims,
+    keepdim: bool | None,
+    mask: Tensor | None,
+    start: _Start,
+) -> Tensor:
+    first = np.asarray(_start(start, input.dtype)).astype(input.dtype.numpy)
+    return reduced(name, input, dim, bool(keepdim), mask, Tensor._of(first))
 
 
 def filled_for(name: str, input: Tensor, mask: Tensor, order: object = None) -> Tensor:
@@ -82,17 +78,6 @@ def filled_for(name: str, input: Tensor, mask: Tensor, order: object = None) -> 
     """
     least = name == "norm" and order in (-np.inf, "-inf")
     return _filled(input, mask, "highest" if least else _STARTS[name])
-
-
-def _dims(dim: Dims, ndim: int) -> list[int]:
-    if dim is None:
-        return list(range(ndim))
-    dims = [dim] if isinstance(dim, int) else list(dim)
-    found = [wrap_dim(each, ndim) for each in dims]
-    for each in found:
-        if found.count(each) > 1:
-            raise RuntimeError(f"dim={each} appears multiple times in the list of dims")
-    return found if ndim else []
 
 
 def _sum_dtype(input: Tensor, dtype: DType | None) -> DType:
@@ -113,8 +98,10 @@ def sum(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The sum of the elements that count."""
+    if input.layout is not STRIDED:
+        return _of_sparse("sum", input.to(_sum_dtype(input, dtype)), dim, keepdim, mask, "zero")
     values = _filled(input, mask, "zero")
-    dims = _dims(dim, input.ndim)
+    dims = dims_of(dim, input.ndim)
     return aten.sum(values, dims, bool(keepdim), dtype=_sum_dtype(input, dtype))
 
 
@@ -127,8 +114,10 @@ def prod(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The product of the elements that count."""
+    if input.layout is not STRIDED:
+        return _of_sparse("prod", input.to(_sum_dtype(input, dtype)), dim, keepdim, mask, "one")
     result = _cast(_filled(input, mask, "one"), _sum_dtype(input, dtype))
-    for each in sorted(_dims(None if dim == () else dim, input.ndim), reverse=True):
+    for each in sorted(dims_of(None if dim == () else dim, input.ndim), reverse=True):
         result = aten.prod(result, each, bool(keepdim))
     return result
 
@@ -161,8 +150,11 @@ def _extreme(name: str, start: _Start) -> Callable[..., Tensor]:
         dtype: DType | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
+        if input.layout is not STRIDED:
+            found = _of_sparse(name, input, dim, keepdim, mask, start)
+            return _cast(found, dtype or input.dtype)
         values = _filled(input, mask, start)
-        found: Tensor = getattr(aten, name)(values, _dims(dim, input.ndim), bool(keepdim))
+        found = getattr(aten, name)(values, dims_of(dim, input.ndim), bool(keepdim))
         return _cast(found, dtype or input.dtype)
 
     extreme.__name__ = extreme.__qualname__ = name
@@ -201,9 +193,9 @@ def median(
     Of several dimensions the first is meant.
     """
     wanted = dtype or input.dtype
-    axis = next(iter(_dims(None if dim == () else dim, input.ndim)), 0)
+    axis = next(iter(dims_of(None if dim == () else dim, input.ndim)), 0)
     if input.ndim == 0 or not wanted.is_floating_point:
-        if mask is not None and not _dense(mask).all():
+        if mask is not None and not dense(mask).all():
             raise ValueError(
                 "masked median expects no fully masked out rows if dtype is not floating point"
             )
@@ -211,7 +203,7 @@ def median(
     values = input.to(wanted)
     if mask is not None:
         nan = Tensor._of(np.asarray(np.nan, values.dtype.numpy))
-        values = aten.where(_mask_of(input, mask), values, nan)
+        values = aten.where(mask_of(input, mask), values, nan)
     return aten.nanmedian(values, axis, keepdim)[0]
 
 
@@ -225,7 +217,7 @@ def logsumexp(
 ) -> Tensor:
     """The logarithm of the sum of the exponentials of the elements that count."""
     values = _filled(input, mask, "lowest").to(dtype or input.dtype)
-    found: Tensor = aten.logsumexp(values, _dims(dim, input.ndim), keepdim)
+    found: Tensor = aten.logsumexp(values, dims_of(dim, input.ndim), keepdim)
     return _cast(found, dtype or input.dtype)
 
 
@@ -271,6 +263,8 @@ def mean(
             f"mean(): Could not infer output dtype. {source} dtype must be either a floating point "
             f"or complex dtype. Got: {wanted}"
         )
+    if input.layout is not STRIDED:
+        return _of_sparse("mean", input.to(wanted), dim, keepdim, mask, "zero")
     total = sum(input, dim, keepdim=keepdim, dtype=wanted, mask=mask)
     return total / _counts(input, dim, bool(keepdim), mask)
 
@@ -351,7 +345,7 @@ def norm(
     """The norm of the elements that count, taken as a vector."""
     order = 2.0 if ord is None else float(ord)
     values = _filled(input, mask, "highest" if order == -np.inf else "zero")
-    dims = _dims(dim, input.ndim)
+    dims = dims_of(dim, input.ndim)
     return aten.linalg_vector_norm(values, order, dims, bool(keepdim), dtype=dtype)
 
 
@@ -403,22 +397,64 @@ _BY_START: Final[dict[_Start, tuple[Callable[..., Tensor], ...]]] = {
 _STARTS: Final = {each.__name__: start for start, found in _BY_START.items() for each in found}
 
 
-def _of_strided(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function that refuses sparse tensors."""
+_LAYOUTS: Final[dict[object, tuple[Layout, ...]]] = {
+    **dict.fromkeys((sum, prod, amin, amax), (STRIDED, SPARSE_COO, SPARSE_CSR)),
+    mean: (STRIDED, SPARSE_CSR),
+}
+"""What tensors a function takes, where not strided ones alone."""
+_WORDS: Final = {"var": "std/var", "std": "std/var"}
+
+
+def _of_its_layouts(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function that refuses tensors of other layouts."""
     name = function.__name__
+    layouts = _LAYOUTS.get(function, (STRIDED,))
+    words = [str(each).removeprefix("torch.") for each in layouts]
+    said = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
     @wraps(function)
     def call(input: Tensor, *args: object, **options: object) -> Tensor:
-        if input.layout is not STRIDED:
-            raise ValueError(f"masked {name} expects strided tensor (got {input.layout} tensor)")
+        if input.layout not in layouts:
+            raise ValueError(
+                f"masked {_WORDS.get(name, name)} expects {said} tensor (got {input.layout} tensor)"
+            )
         return function(input, *args, **options)
 
     return call
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Tensor]]] = {
-    each.__name__: _of_strided(each)
+    each.__name__: _of_its_layouts(each)
     for found in (*_BY_START.values(), (normalize, median))
     for each in found
 }
 """What `rushlight.masked.<name>` stands for, by name."""
+
+
+# --------------------------------------------------------------------------- masks of results
+
+
+_ALONG: Final = (softmax, log_softmax, softmin, normalize, cumsum, cumprod)
+"""What gives an element for each one."""
+_PAIRS: Final = (logaddexp,)
+
+
+def output_mask(op: object, input: Tensor, *args: object, **options: object) -> Tensor:
+    """Where the result of a function has an element that comes of one that counts.
+
+    Raises:
+        ValueError: it is none of `torch.masked` that has one mask, or there is none.
+    """
+    name = getattr(op, "__name__", "")
+    if not callable(op):
+        said = f"{type(op).__name__} object"
+    elif name in {each.__name__ for each in _ALONG}:
+        return input_mask(input, *args, **options)  # type: ignore[arg-type]
+    elif name in FUNCTIONS and name not in {each.__name__ for each in _PAIRS}:
+        args = args[1:] if name == norm.__name__ else args
+        counts = dense(input_mask(input, *args, **options))  # type: ignore[arg-type]
+        dims = canonical_dims(args[0] if args else options.get("dim"), input.ndim)
+        return aten.any(counts, list(dims), bool(options.get("keepdim"))) if dims else counts
+    else:
+        said = f"callable {op.__module__}.{name}"
+    raise ValueError(f"_output_mask expected masked operation (got {said})")

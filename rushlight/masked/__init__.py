@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..module_names import names_of
+from ..ops.eager import masked_sparse as _sparse
+from ..ops.eager import masks as _masks
 from ..ops.eager import namespace as _namespace  # gives tensors their methods
 from ..ops.eager.masked import FUNCTIONS as _FUNCTIONS
 from ..ops.eager.masked import filled_for as _filled_for
+from ..ops.eager.masked import output_mask as _of_results
 from ..ops.tensors.tensor import Tensor
 
 __all__ = sorted(_FUNCTIONS)
@@ -36,6 +39,10 @@ def _combine_input_and_mask(op: Any, input: Any, mask: Tensor | None, *args: obj
         input, mask = input.get_data(), input.get_mask() & mask
     return _filled_for(op.__name__, input, mask, *args)
 
+
+_canonical_dim = _masks.canonical_dims
+_input_mask, _output_mask = _masks.input_mask, _of_results
+_where = _sparse.where
 
 globals().update(_FUNCTIONS)
 __getattr__ = names_of(__name__, "maskedtensor")
