@@ -7,18 +7,22 @@ know are kept beside (`ScriptObject.histories`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...ops.memory.dtype import Array
+from ...ops.python_values.named_tuples import NamedValues, make_named
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.types.types import Type
 from .objects import ScriptObject
 from .recognized import recognizing
 
-__all__ = ["arrays_in", "held_by", "keep_given", "tensors_of", "with_histories"]
+__all__ = [
+    *("arrays_in", "exchange_arrays", "held_by", "keep_given", "keep_wanted", "tensors_of"),
+    "with_histories",
+]
 
 _WORDS = frozenset((int, float, bool, complex, str))
 """Types of elements that hold no arrays."""
@@ -71,6 +75,43 @@ def keep_given(holder: ScriptObject, value: object) -> None:
     if known:
         held = set(map(id, arrays_in(holder)))
         holder.histories = {key: each for key, each in known.items() if key in held} or None
+
+
+def keep_wanted(holder: ScriptObject, tensor_of: Callable[[Array], Tensor | None]) -> None:
+    """Keep those tensors of an object's containers that are known to want gradients."""
+    found = {id(each): tensor_of(each) for each in arrays_in(holder)}
+    holder.histories = {key: each for key, each in found.items() if each is not None} or None
+
+
+def exchange_arrays(holder: ScriptObject, others: Mapping[int, Array]) -> None:
+    """Have the containers of an object hold other arrays in the place of some, by identity."""
+    if not any(id(each) in others for each in arrays_in(holder)):
+        return
+    done: dict[int, object] = {}
+    holder.slots[:] = [_exchanged(each, others, done) for each in holder.slots]
+    kept = (holder.histories or {}).values()
+    holder.histories = {id(each._array): each for each in kept} or None
+
+
+def _exchanged(value: Any, others: Mapping[int, Array], done: dict[int, object]) -> object:
+    """A value with other arrays; lists and dicts stay the objects that they are."""
+    if isinstance(value, np.ndarray):
+        return others.get(id(value), value)
+    if not isinstance(value, (list, tuple, dict)):
+        return value
+    if id(value) in done:
+        return done[id(value)]
+    done[id(value)] = value
+    if isinstance(value, list):
+        value[:] = [_exchanged(each, others, done) for each in value]
+    elif isinstance(value, dict):
+        for key, each in list(value.items()):
+            value[key] = _exchanged(each, others, done)
+    else:
+        parts = [_exchanged(each, others, done) for each in value]
+        named = make_named(value.type, parts) if isinstance(value, NamedValues) else None
+        done[id(value)] = named or tuple(parts)
+    return done[id(value)]
 
 
 def with_histories(holder: ScriptObject, value: object, type: Type) -> object:

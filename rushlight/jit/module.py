@@ -33,6 +33,7 @@ from ..typecheck.relations.relations import is_subtype
 from ..typecheck.types.types import TENSOR, EnumType, Type
 from .compiled_members import compiled_members
 from .container_access import ContainerAccess, dict_method
+from .conversion import CompiledConversions
 from .decorators import Attribute
 from .function import ConstMap, ScriptFunction, ScriptHook, ScriptMethod
 from .unit import define_methods, names_of_frame
@@ -208,7 +209,9 @@ Given = ParamSpec("Given", default=...)
 Result = TypeVar("Result", default=Any)
 
 
-class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result]):
+class RecursiveScriptModule(
+    ContainerAccess, CompiledConversions, ScriptModule, Generic[Given, Result]
+):
     """What `script` makes of a module, and what `load` returns.
 
     The attributes are those of the script object: reading `m.weight` gives the live Parameter, a

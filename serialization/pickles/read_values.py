@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.limits.walks import HoldsItself, TooDeep, parts_first
+from ...interpreter.values.histories import keep_wanted
 from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
 from ...ops.conjugates.tensors import turned_as_said
@@ -84,6 +85,8 @@ class ValueReader:
         self._limits = limits
         self._made: dict[int, object] = {}
         self._handles: dict[int, Tensor] = {}
+        self._wanted: dict[int, TensorNode] = {}
+        """The nodes of tensors that want gradients, by the identity of their arrays."""
         self._within: set[int] = set()
         self._matched: dict[tuple[int, int], bool] = {}
         self._keys = Keys(self._too_much)
@@ -158,6 +161,8 @@ class ValueReader:
         if array.dtype.names is None:
             if node.quantizer is not None:
                 raise self._damaged("has a quantized tensor of a storage that is not")
+            if node.requires_grad:
+                self._wanted[id(array)] = node
             return turned_as_said(Tensor._of(array), node.math) if node.math else array
         made = array.view(QuantizedArray)
         made.quantizer = self._quantizer(node.quantizer, array)
@@ -237,7 +242,18 @@ class ValueReader:
                 raise self._damaged(f"has no value for attribute {what}")
             made.slots[index] = self._slot(state[attribute.name], attribute)
         self._check_slots(made)
+        if self._wanted:
+            keep_wanted(made, self._wanted_tensor)
         return made
+
+    def _wanted_tensor(self, array: Array) -> Tensor | None:
+        """The tensor of an array that wants gradients, the one that attributes hold as well."""
+        node = self._wanted.get(id(array))
+        if node is None:
+            return None
+        if id(node) not in self._handles:
+            self._handles[id(node)] = self._handle(node, is_parameter=False)
+        return self._handles[id(node)]
 
     def _restore(self, method: Function, made: ScriptObject, state: object) -> None:
         """Let an object take its state by its own `__setstate__`."""

@@ -64,6 +64,8 @@ class ValueWriter:
         self._made: dict[int, tuple[object, Node]] = {}
         self._within: set[int] = set()
         self._left: list[Callable[[], None]] = []
+        self._wanted: set[int] = set()
+        """The arrays in containers of which gradients are wanted, by identity."""
         self.classes: dict[ClassType | EnumType, None] = {}
 
     def node(self, value: object, type: Type) -> Node:
@@ -120,7 +122,7 @@ class ValueWriter:
             case Tensor():
                 return self._tensor(value._array, value.requires_grad)
             case np.ndarray():
-                return self._tensor(value, False)
+                return self._tensor(value, id(value) in self._wanted)
             case complex():
                 return ComplexNode(value)
             case Device():
@@ -207,6 +209,7 @@ class ValueWriter:
     def _object(self, value: ScriptObject) -> Node:
         cls = value.cls
         self.classes[cls] = None
+        self._wanted.update(value.histories or ())
         node = ObjectNode(_global(self._names.name_of(cls)))
         save, restore = cls.method("__getstate__"), cls.method("__setstate__")
         state: list[Node] = []
