@@ -1,6 +1,7 @@
 """Copies of scripted modules with copies of their classes, so that both can be changed.
 
-All values but the modules below are shared with the original, lists and dicts too.
+All values but the modules below are shared with the original, lists and dicts too; a module with
+`__getstate__` and `__setstate__` takes its state by these.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class ObjectCloning:
         if known is None:
             known = self.objects[id(source)] = ScriptObject(self.cls(source.cls))
             known.slots[:] = [self._value(value) for value in source.slots]
+            if source.has_state_methods:
+                known.take_state(source.state())
         return known
 
     def _value(self, value: object) -> object:

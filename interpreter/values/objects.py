@@ -141,11 +141,32 @@ class ScriptObject:
     def __deepcopy__(self, memo: dict[int, object]) -> ScriptObject:
         """A copy with copies of all it holds; what it holds twice is copied once."""
         made = memo[id(self)] = ScriptObject(self.cls)
+        if self.has_state_methods:
+            made.take_state(copy.deepcopy(self.state(), memo))
+            return made
         made.slots[:] = copy.deepcopy(self.slots, memo)
         leaves = [each for each in (self.histories or {}).values() if each.is_leaf]
         arrays = [copy.deepcopy(each._array, memo) for each in leaves]
         made.histories = {id(each): Tensor._of(each, True) for each in arrays} or None
         return made
+
+    @property
+    def has_state_methods(self) -> bool:
+        """Whether the program says itself what copies and archives take of an object."""
+        return all(self.cls.method(name) is not None for name in ("__getstate__", "__setstate__"))
+
+    def state(self) -> object:
+        """What the program's `__getstate__` gives."""
+        return self._run("__getstate__", (self,))
+
+    def take_state(self, state: object) -> None:
+        """Have the program's `__setstate__` fill the object."""
+        self._run("__setstate__", (self, state))
+
+    @staticmethod
+    def _run(name: str, values: Sequence[object]) -> object:
+        assert RUN.installed is not None
+        return RUN.installed(name, values)
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in ScriptObject.__slots__ and name in self.cls.attributes:
