@@ -84,7 +84,10 @@ def _call_bound(
             inside = values if tiers.binding.takes_objects else ()
             reached = Reached((*given, *(kwargs or {}).values(), *inside))
         if reached is not None and is_recording() and _is_recorded(way, reached):
-            record = begun(reached, tiers)
+            try:
+                record = begun(reached, tiers)
+            except Elsewhere:  # attributes are views, or sparse: they have no array
+                return _call_on_handles(tiers, given, kwargs, told)
             way = tiers.way(True)
         if way.writes:
             count_writes_of(values, way.writes)

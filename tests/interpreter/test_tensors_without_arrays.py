@@ -204,6 +204,30 @@ def test_gradients_of_sparse_tensors_in_scripts() -> None:
     assert values.grad.tolist() == [3.0, 3.0]
 
 
+@pytest.mark.parametrize("form", ["conjugate", "sparse"])
+def test_attributes_without_arrays_beside_parameters(form: str) -> None:
+    class Beside(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(2, 2))
+            eye = torch.eye(2, dtype=torch.complex64) * 1j if form == "conjugate" else torch.eye(2)
+            self.register_buffer("held", eye.conj() if form == "conjugate" else eye.to_sparse())
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            dense = self.held.to_dense() if self.held.is_sparse else self.held.imag
+            return x @ self.weight + dense
+
+    scripted = torch.jit.script(Beside())
+    file = io.BytesIO()
+    torch.jit.save(scripted, file)
+    for made in (scripted, torch.jit.load(io.BytesIO(file.getvalue()))):
+        result = made(torch.ones(2, 2))
+        sign = -1.0 if form == "conjugate" else 1.0
+        assert result.tolist() == [[2.0 + sign, 2.0], [2.0, 2.0 + sign]]
+        result.sum().backward()
+        assert made.weight.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
 def test_scripts_make_sparse_tensors() -> None:
     @torch.jit.script
     def sparse(i: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
