@@ -352,4 +352,8 @@ def copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
     if owner is array:
         return fresh
     begin = offset * array.itemsize
-    return view_of(fresh, array.shape, array.strides, begin, array.dtype)
+    made = view_of(fresh, array.shape, array.strides, begin, array.dtype)
+    if type(array) is not np.ndarray:  # but one that knows what its numbers mean
+        made = made.view(type(array))
+        made.__array_finalize__(array)
+    return made

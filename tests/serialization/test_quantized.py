@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 from typing import Any
 
@@ -36,6 +37,15 @@ def test_per_channel() -> None:
     assert q.q_per_channel_scales().dtype == torch.float64
     with pytest.raises(RuntimeError, match="kPerTensorAffine"):
         q.q_scale()
+
+
+def test_copies_keep_the_scale_of_every_channel() -> None:
+    q = torch.quantize_per_channel(
+        VALUES[:, :2], torch.tensor([0.1, 0.5]), torch.tensor([1, 2]), 0, torch.qint8
+    )
+    copied = copy.deepcopy(q)
+    assert torch.equal(copied.dequantize(), q.dequantize())
+    assert copied.q_per_channel_scales().tolist() == q.q_per_channel_scales().tolist()
 
 
 def test_plain_operators_refuse() -> None:
