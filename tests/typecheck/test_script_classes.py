@@ -176,6 +176,12 @@ def test_compilation_units() -> None:
         unit.three  # noqa: B018
 
 
+@pytest.mark.parametrize("value", ["0.+2.j", "1.5-2.j", "-1.+0.j", "-0.5-3.j", "2.j"])
+def test_complex_defaults_of_texts(value: str) -> None:
+    text = f"def f(x: complex = {value}) -> complex:\n    return x\n"
+    assert torch.jit.CompilationUnit(text).f() == complex(value)
+
+
 class Calls(torch.nn.Module):
     @torch.jit.ignore
     def swap(self, x: tuple[int, str]) -> tuple[str, int]:

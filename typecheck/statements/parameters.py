@@ -143,6 +143,12 @@ def _constant(scope: Scope, node: tree.Expr) -> tuple[bool, object]:
             found, number = _constant(scope, operand)
             if found and isinstance(number, int | float | complex):
                 return True, -number
+        case tree.Binary(
+            operator="+" | "-", left=left, right=tree.Literal(value=complex() as part)
+        ):
+            found, number = _constant(scope, left)  # complex numbers, as archives have them
+            if found and isinstance(number, int | float):
+                return True, complex(number, part.imag if node.operator == "+" else -part.imag)
         case tree.TupleDisplay(elements=elements):
             parts = [_constant(scope, e) for e in elements]
             return all(f for f, _ in parts), tuple(v for _, v in parts)
