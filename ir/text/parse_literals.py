@@ -55,8 +55,7 @@ class LiteralReader:
                     str(parts[0]), {str(n): self.read(v) for n, v in _pairs(parts[1:])}
                 )
             case "annotated":
-                empty: object = [] if parts[1].data == "list" else {}
-                return _of_type(empty, type)
+                return self.read(parts[1], type)
             case "tensor":
                 number = _number(str(parts[0]), None)
                 return _one_element(number, type)

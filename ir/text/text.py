@@ -10,7 +10,14 @@ from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.trees.typed import EnumMember
 from ...typecheck.types.tensor_facts import RefinedTensor
-from ...typecheck.types.types import FutureType, ListType, OptionalType, TupleType, Type
+from ...typecheck.types.types import (
+    FutureType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    element_is_evident,
+)
 
 __all__ = [
     "SCALARS",
@@ -93,16 +100,16 @@ def _container_text(value: object, type: Type) -> str:
         parts = [_text(v, t) for v, t in zip(value, type.tuple_of, strict=True)]
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
     if isinstance(value, list) and (element := type.list_of) is not None:
-        if not value:
-            return f"annotate({type.annotation_str}, [])"
-        if str(element) == "Tensor":
+        if value and str(element) == "Tensor":
             return "[<Tensors>]"
-        return f"[{', '.join(_text(v, element) for v in value)}]"
+        text = f"[{', '.join(_text(v, element) for v in value)}]"
+        evident = bool(value) and element_is_evident(element)
+        return text if evident else f"annotate({type.annotation_str}, {text})"
     if isinstance(value, dict) and (entry := type.dict_of) is not None:
-        if not value:
-            return f"annotate({type.annotation_str}, {{}})"
         items = (f"{_text(k, entry[0])}: {_text(v, entry[1])}" for k, v in value.items())
-        return f"{{{', '.join(items)}}}"
+        text = f"{{{', '.join(items)}}}"
+        evident = bool(value) and element_is_evident(entry[1])
+        return text if evident else f"annotate({type.annotation_str},{text})"
     if str(type) == "Device":
         return escape(str(value))
     if isinstance(value, Generator):

@@ -25,8 +25,9 @@ from ...typecheck.types.types import (
     ListType,
     TupleType,
     Type,
+    element_is_evident,
 )
-from .types import TypeNames, element_is_evident, named_type
+from .types import TypeNames, named_type
 
 __all__ = ["Constants", "loose_text", "type_of"]
 
@@ -154,7 +155,8 @@ class Constants:
     def _annotated(self, text: str, type: Type, filled: bool) -> str:
         if filled and all(map(element_is_evident, type.contained)):
             return text
-        return f"annotate({self._names.spell(type)}, {text})"
+        between = "," if type.dict_of is not None else ", "  # as torch writes them
+        return f"annotate({self._names.spell(type)}{between}{text})"
 
     def _index(self, value: object, type: Type) -> int:
         if _is_tensor(value):

@@ -8,11 +8,11 @@ from ...frontend.sources.source import Span
 from ...ir.graphs.graph import Node, Value
 from ...typecheck.definitions.class_types import ClassType, FunctionType, InterfaceType
 from ...typecheck.definitions.schema import Argument, Signature
-from ...typecheck.types.types import BOOL, FLOAT, NONE, OptionalType, Type
+from ...typecheck.types.types import BOOL, FLOAT, NONE, OptionalType, Type, element_is_evident
 from .constants import Constants
 from .names import is_attribute, is_identifier, quoted
 from .text import Spans, Text
-from .types import Dependencies, TypeNames, element_is_evident, named_type
+from .types import Dependencies, TypeNames, named_type
 
 __all__ = ["Expressions", "PrintError", "default_of"]
 

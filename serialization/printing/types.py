@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from ...typecheck.definitions.class_types import ClassType, FunctionType, InterfaceType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.types.types import (
-    ANY,
-    NUMBER,
     DictType,
     EnumType,
     FutureType,
@@ -23,7 +21,6 @@ __all__ = [
     "Dependencies",
     "Named",
     "TypeNames",
-    "element_is_evident",
     "named_type",
     "qualified_name",
 ]
@@ -44,13 +41,6 @@ def named_type(type: Type) -> Named | None:
     if isinstance(type, ClassType | InterfaceType | EnumType):
         return type
     return type if isinstance(type, TupleType) and "." in (type.name or "") else None
-
-
-def element_is_evident(type: Type) -> bool:
-    """Whether elements of a container show that its element type is `type`."""
-    if type in (ANY, NUMBER):
-        return False
-    return not type.is_choice and not type.is_interface
 
 
 class TypeNames:

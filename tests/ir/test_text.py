@@ -25,6 +25,7 @@ from rushlight.typecheck.types.types import (
     TENSOR,
     DictType,
     ListType,
+    OptionalType,
     TupleType,
     Type,
 )
@@ -54,6 +55,13 @@ CONSTANTS: list[tuple[object, Type, str]] = [
     ([True, False], ListType(BOOL), "[True, False]"),
     ([], ListType(INT), "annotate(List[int], [])"),
     ({"a": 2, "b": 3}, DictType(STRING, INT), '{"a": 2, "b": 3}'),
+    ({}, DictType(STRING, INT), "annotate(Dict[str, int],{})"),
+    (
+        {"a": None},
+        DictType(STRING, OptionalType(INT)),
+        'annotate(Dict[str, Optional[int]],{"a": None})',
+    ),
+    ([None, 1], ListType(OptionalType(INT)), "annotate(List[Optional[int]], [None, 1])"),
     (Device("cuda:0"), DEVICE, '"cuda:0"'),
     (np.array(1.5, np.float32), TENSOR, "{1.5}"),
     (np.array(1), TENSOR, "{1}"),

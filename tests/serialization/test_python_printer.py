@@ -182,7 +182,7 @@ def test_function_without_graph_is_refused() -> None:
         ([], ListType(INT), "annotate(List[int], [])"),
         ([1, 2], ListType(OptionalType(INT)), "annotate(List[Optional[int]], [1, 2])"),
         ({1: 2}, DictType(INT, INT), "{1: 2}"),
-        ({1: 2}, DictType(INT, OptionalType(INT)), "annotate(Dict[int, Optional[int]], {1: 2})"),
+        ({1: 2}, DictType(INT, OptionalType(INT)), "annotate(Dict[int, Optional[int]],{1: 2})"),
     ],
 )
 def test_a_constant_says_its_type_where_its_elements_do_not(

@@ -477,6 +477,13 @@ class EnumType(NamedType):
         return f"Enum<{self.qualified_name}>"
 
 
+def element_is_evident(type: Type) -> bool:
+    """Whether elements of a container show that its element type is `type`."""
+    if type in (ANY, NUMBER):
+        return False
+    return not type.is_choice and not type.is_interface
+
+
 _SIMPLE = (
     *(TENSOR, INT, FLOAT, COMPLEX, BOOL, STRING, NUMBER, NONE, ANY, DEVICE),
     *(GENERATOR, STREAM, STORAGE, CAPSULE, ANY_CLASS, ANY_ENUM),
