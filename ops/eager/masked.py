@@ -190,21 +190,25 @@ def median(
 ) -> Tensor:
     """The median of the elements that count along one dimension: NaN where none does.
 
-    Of several dimensions the first is meant.
+    Of several dimensions the first is meant.  Integers are compared as float32.
+
+    Raises:
+        ValueError: of integers none counts.
     """
-    wanted = dtype or input.dtype
     axis = next(iter(dims_of(None if dim == () else dim, input.ndim)), 0)
-    if input.ndim == 0 or not wanted.is_floating_point:
-        if mask is not None and not dense(mask).all():
-            raise ValueError(
-                "masked median expects no fully masked out rows if dtype is not floating point"
-            )
-        return _cast(aten.nanmedian(input, axis, keepdim)[0], wanted)
-    values = input.to(wanted)
+    is_float = input.dtype.is_floating_point
+    values = input if is_float else input.to(DTYPES["float32"])
     if mask is not None:
         nan = Tensor._of(np.asarray(np.nan, values.dtype.numpy))
-        values = aten.where(mask_of(input, mask), values, nan)
-    return aten.nanmedian(values, axis, keepdim)[0]
+        values = aten.where(mask_of(values, mask), values, nan)
+    found: Tensor = aten.nanmedian(values, axis, keepdim)[0]
+    if is_float:
+        return found
+    if found.isnan().any():
+        raise ValueError(
+            "masked median expects no fully masked out rows if dtype is not floating point"
+        )
+    return _cast(found, dtype or input.dtype)
 
 
 def logsumexp(

@@ -29,7 +29,6 @@ from .matrix_checks import (
     check_lapack,
     check_matrix,
     check_operands,
-    check_right_side,
     check_square,
 )
 from .small_systems import MOST, identity, small_cholesky
@@ -177,8 +176,7 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
                 "instead",
                 code="shape-mismatch",
             )
-    check_right_side(input2, self, "cholesky_solve")
-    check_operands(self, input2)
+    check_operands(self, input2, "cholesky_solve")
     check_lapack(self, "cholesky_solve_cpu")
     return _by_cholesky(self, input2, upper)
 

@@ -19,7 +19,6 @@ __all__ = [
     "check_lapack",
     "check_matrix",
     "check_operands",
-    "check_right_side",
     "check_same_dtype",
     "check_square",
     "real_dtype",
@@ -74,17 +73,6 @@ def check_square(array: Array, name: str, argument: str = "A") -> None:
         )
 
 
-def check_right_side(A: Array, b: Array, name: str) -> None:
-    """Refuse right sides that have not as many rows as the square matrices `A`."""
-    size = A.shape[-1]
-    if size != b.shape[-2]:
-        raise OperatorError(
-            f"Incompatible matrix sizes for {name}: each A matrix is {size} by {size} but each b "
-            f"matrix is {b.shape[-2]} by {b.shape[-1]}",
-            code="shape-mismatch",
-        )
-
-
 def check_floating(array: Array, name: str) -> None:
     """Raise for whole numbers and bools."""
     if kind(array.dtype) < 2:
@@ -106,13 +94,26 @@ def check_lapack(array: Array, kernel: str) -> None:
         )
 
 
-def check_operands(b: Array, A: Array) -> None:
-    """Raise unless the right side and the matrix of an older solver have one dtype."""
+def check_operands(b: Array, A: Array, name: str) -> None:
+    """Raise unless the right side and the matrices of an older solver have one dtype, these are
+    square, and that has as many rows."""
     if b.dtype != A.dtype:
         sentence = (
             "Expected b and A to have the same dtype, but found b of type {} and A of type {}"
         )
         raise operands_differ(f"{sentence} instead.", b, A, "b", "A")
+    rows, size = A.shape[-2:]
+    if rows != size:
+        raise OperatorError(
+            f"A must be batches of square matrices, but they are {rows} by {size} matrices",
+            code="shape-mismatch",
+        )
+    if size != b.shape[-2]:
+        raise OperatorError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {size} by {size} but each b "
+            f"matrix is {b.shape[-2]} by {b.shape[-1]}",
+            code="shape-mismatch",
+        )
 
 
 def check_same_dtype(a: Array, b: Array, name: str, names: tuple[str, str] = ("A", "B")) -> None:

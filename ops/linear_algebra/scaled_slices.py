@@ -27,9 +27,13 @@ _FACTOR: Final = [
 
 
 def _check(self: Array, p: Scalar, maxnorm: Scalar) -> None:
-    if isinstance(p, complex) or not p > 0:
+    if isinstance(p, complex):
+        raise OperatorError("renorm: p must be real-valued")
+    if not p > 0:
         raise OperatorError("renorm: non-positive-norm not supported")
-    if isinstance(maxnorm, complex) or not maxnorm >= 0:
+    if isinstance(maxnorm, complex):
+        raise OperatorError("renorm: maxnorm must be real-valued")
+    if not maxnorm >= 0:
         raise OperatorError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if self.ndim < 2:
         raise OperatorError(

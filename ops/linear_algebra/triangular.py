@@ -33,7 +33,6 @@ from .matrix_checks import (
     check_lapack,
     check_matrix,
     check_operands,
-    check_right_side,
     check_same_dtype,
     check_square,
 )
@@ -333,14 +332,7 @@ def triangular_solve(
                 f"has {array.ndim} dimensions instead",
                 code="shape-mismatch",
             )
-    if A.shape[-1] != A.shape[-2]:
-        raise OperatorError(
-            f"A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} "
-            "matrices",
-            code="shape-mismatch",
-        )
-    check_right_side(A, self, "triangular_solve")
-    check_operands(self, A)
+    check_operands(self, A, "triangular_solve")
     check_lapack(A, "triangular_solve_cpu")
     a = A.swapaxes(-1, -2) if transpose else A
     batch = np.broadcast_shapes(self.shape[:-2], A.shape[:-2])

@@ -16,6 +16,7 @@ from ..layers.batch_norm import instance_norm
 from ..layers.normalize import group_norm, layer_norm
 from ..memory.dtype import Array, DType, Scalar, dtype_of
 from ..memory.errors import OperatorError
+from ..shapes.join import cat as one_after_another
 from ..table.table import TABLE, operator
 from .arrays import (
     Quantizer,
@@ -189,6 +190,8 @@ def joined(tensors: list[Array], dim: int, scale: Any, zero_point: Any, relu: bo
         first.zero_point if zero_point is None else zero_point,
     )
     kind = dtype_of(tensors[0])
+    if any(dtype_of(tensor) != kind for tensor in tensors):
+        raise OperatorError("All dtypes must be the same.", code="dtype-mismatch")
 
     def again(x: Array) -> Array:
         values = dequantize(x)
@@ -207,7 +210,7 @@ def _side_by_side(parts: list[Array], dim: int) -> Array:
     arrays, is_last = family("elementwise.arrays"), all(map(is_last_whole, parts))
     if arrays is None or not _fit(parts, dim) or not (is_last or all(map(is_whole, parts))):
         written_by_numpy()
-        return np.concatenate(parts, dim)
+        return one_after_another(parts, dim)
     shape, begun = list(parts[0].shape), 0
     shape[dim] = sum(each.shape[dim] for each in parts)
     made = unfilled(shape, parts[0].dtype, is_last=is_last)

@@ -295,7 +295,9 @@ class _Sparse:
         sizes = named.pop("size", None)
         if len(places) > 1 and all(isinstance(each, Tensor) for each in places[:2]) and not named:
             return coo(places[0], places[1], *(places[2:] or [sizes]))
-        if sizes is None:
+        if any(isinstance(each, Tensor) for each in places) or (places and sizes is not None):
+            named["size"] = sizes  # what belongs to no such call
+        elif sizes is None:
             alone = len(places) == 1 and not isinstance(places[0], int)
             sizes = places[0] if alone else Size(places or [0])
         if isinstance(sizes, (list, tuple)) and not isinstance(sizes, Size):

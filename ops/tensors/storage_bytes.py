@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, DType
 
 __all__ = ["bytes_of_buffer", "bytes_of_items", "checked_size"]
 
@@ -46,7 +46,7 @@ def bytes_of_items(items: object) -> Array:
 
 
 def bytes_of_buffer(
-    buffer: Any, byte_order: str | None, count: int, offset: int, itemsize: int
+    buffer: Any, byte_order: str | None, count: int, offset: int, dtype: DType
 ) -> Array:
     """A copy of the bytes of elements in a buffer, as this machine has them.
 
@@ -55,11 +55,11 @@ def bytes_of_buffer(
         RuntimeError: elements have several bytes, and their order is not said.
         ValueError: the order is none, or the buffer has no such elements.
     """
-    held = memoryview(buffer).cast("B")
-    if byte_order is None:
-        if itemsize > 1:
-            raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
-        byte_order = "native"
+    held, itemsize = memoryview(buffer).cast("B"), dtype.itemsize
+    if itemsize == 1:
+        byte_order = "native"  # whatever is said
+    elif byte_order is None:
+        raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
     if byte_order not in ("big", "little", "native"):
         raise ValueError(
             f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')"
@@ -82,5 +82,6 @@ def bytes_of_buffer(
         )
     part = np.frombuffer(held, np.uint8, count * itemsize, offset) if count else np.empty(0, "u1")
     if byte_order not in ("native", sys.byteorder):
-        part = part.reshape(-1, itemsize)[:, ::-1].reshape(-1)
-    return part.copy()
+        part_size = itemsize // 2 if dtype.is_complex else itemsize
+        part = part.reshape(-1, part_size)[:, ::-1].reshape(-1)
+    return (part != 0).view(np.uint8) if dtype.name == "bool" else part.copy()

@@ -147,7 +147,7 @@ class Storage:
             RuntimeError: the order is not said.
             ValueError: the order is another, or the buffer has no such elements.
         """
-        return cls.over(bytes_of_buffer(buffer, byte_order, count, offset, dtype.itemsize))
+        return cls.over(bytes_of_buffer(buffer, byte_order, count, offset, dtype))
 
     @property
     def is_meta(self) -> bool:

@@ -27,14 +27,14 @@ class SparseTensorClass(type):
         """
         if len(args) in (2, 3) and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
             return sparse_coo_tensor(*args, device=device)
-        sizes = args[0] if len(args) == 1 and isinstance(args[0], Size) else args
+        sizes = args[0] if len(args) == 1 and isinstance(args[0], Size) else args or (0,)
         if not all(type(size) is int for size in sizes):
             raise TypeError(
                 "torch.sparse.SparseTensor(sequence) only accepts sizes.  Please use "
                 "torch.sparse_coo_tensor() or construct a strided tensor and convert it to sparse "
                 "via to_sparse."
             )
-        return sparse_coo_tensor(sizes or (0,), dtype=cls.dtype, device=device)
+        return sparse_coo_tensor(sizes, dtype=cls.dtype, device=device)
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Tensor) and value.is_sparse and value.dtype is cls.dtype
