@@ -332,3 +332,20 @@ def test_branches_on_a_dtype_are_guarded() -> None:
     assert growing(torch.ones(3)).tolist() == [2, 2, 2]
     plain = torch.jit.trace(by_dtype, (torch.ones(3),))
     assert "prim::dtype" not in str(plain.graph)
+
+
+def test_a_trace_within_a_trace_follows_no_new_decision() -> None:
+    inner = torch.jit.trace(branch, (v(1, 2),), guards="retrace")
+
+    def outer(x: Tensor) -> Tensor:
+        return inner(x) + 10
+
+    for guards in (False, True):
+        with pytest.raises(torch.jit.Error, match="trace guard: .*in branch"):
+            torch.jit.trace(outer, (v(-1, -2),), guards=guards)
+        traced = torch.jit.trace(outer, (v(1, 2),), guards=guards)
+        assert _is_same(traced(v(2, 1)), outer(v(2, 1)))
+        with pytest.raises(torch.jit.Error, match="trace guard: .*in branch"):
+            traced(v(-1, -2))
+    assert _is_same(inner(v(-1, -2)), branch(v(-1, -2)))  # which is followed outside
+    assert _is_same(torch.jit.trace(outer, (v(-1, -2),))(v(-2, -3)), outer(v(-2, -3)))

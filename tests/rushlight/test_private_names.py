@@ -352,6 +352,35 @@ def test_the_order_of_einsum_has_settings() -> None:
         settings.set_flags(_strategy="fastest")
 
 
+def test_the_order_of_einsum_is_kept_with_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = torch.backends.opt_einsum
+    monkeypatch.setattr(settings, "enabled", True)
+    monkeypatch.setattr(settings, "strategy", "auto")
+    monkeypatch.setattr(settings, "is_available", lambda: True)
+    assert settings.set_flags(None, "greedy") == (True, "auto")
+    assert settings.set_flags(False) == (True, "greedy")
+    with settings.flags(True, "optimal"):
+        assert (settings.enabled, settings.strategy) == (True, "optimal")
+    assert (settings.enabled, settings.strategy) == (False, "greedy")
+    with pytest.raises(ValueError, match=r"must be one of .* but is fastest"):
+        settings.set_flags(True, "fastest")
+    assert settings.set_flags() == (False, "greedy")
+
+
+def test_the_order_of_einsum_is_refused_without_the_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = torch.backends.opt_einsum
+    monkeypatch.setattr(settings, "enabled", False)
+    monkeypatch.setattr(settings, "strategy", "auto")  # which counts for nothing
+    monkeypatch.setattr(settings, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=r"`enabled` to True will not reap the benefits"):
+        settings.set_flags(True)
+    with pytest.raises(ValueError, match=r"`strategy` to auto will not be meaningful"):
+        settings.set_flags(_strategy="auto")
+    assert settings.set_flags(False) == (False, None)
+
+
 def test_marks_for_gpus_are_refused_when_they_are_made_not_when_they_are_named() -> None:
     marked = torch.cuda.nvtx.range("step {}", 1)
     with pytest.raises(RuntimeError, match="NVTX functions not installed"), marked:
