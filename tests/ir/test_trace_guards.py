@@ -341,11 +341,11 @@ def test_a_trace_within_a_trace_follows_no_new_decision() -> None:
         return inner(x) + 10
 
     for guards in (False, True):
-        with pytest.raises(torch.jit.Error, match="trace guard: .*in branch"):
+        with pytest.raises(torch.jit.Error, match=r"trace guard: .*in branch"):
             torch.jit.trace(outer, (v(-1, -2),), guards=guards)
         traced = torch.jit.trace(outer, (v(1, 2),), guards=guards)
         assert _is_same(traced(v(2, 1)), outer(v(2, 1)))
-        with pytest.raises(torch.jit.Error, match="trace guard: .*in branch"):
+        with pytest.raises(torch.jit.Error, match=r"trace guard: .*in branch"):
             traced(v(-1, -2))
     assert _is_same(inner(v(-1, -2)), branch(v(-1, -2)))  # which is followed outside
     assert _is_same(torch.jit.trace(outer, (v(-1, -2),))(v(-2, -3)), outer(v(-2, -3)))

@@ -1,5 +1,7 @@
 """Functions with several declared signatures (`torch.jit._overload`): which default counts."""
 
+# ruff: noqa: F811
+
 from __future__ import annotations
 
 from typing import Any
