@@ -10,6 +10,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from ..._C.handles import inner_graph
 from ...interpreter.running.evaluating import CONTEXT
 from ...interpreter.values.clone_objects import ObjectCloning
 from ...interpreter.values.objects import ScriptObject
@@ -17,12 +18,14 @@ from ...ir.graphs.graph import Graph
 from ...ir.passes.fold_frozen import fold_convolution_batch_norm
 from ...ir.passes.mutation import remove_tensor_mutation
 from ...jit.freezing import freeze, renamed
+from ...jit.function import ScriptMethod
 from ...jit.module import RecursiveScriptModule, ScriptModule, wrap
 from ...jit.script import script
 from ...typecheck.definitions.class_types import ClassType
 from .graph_form.exchange import exchange_observers, exchange_operators
 from .graph_form.observe import add_part, insert_observers
 from .graph_form.rounding import round_inputs, round_results
+from .graph_form.traces import leave_inputs, name_convolutions, take_numbers
 from .qconfig import QConfig
 from .quant_type import QuantType
 
@@ -100,7 +103,7 @@ def fuse_conv_bn_jit(model: ScriptModule, inplace: bool = False) -> RecursiveScr
 
     Raises:
         ValueError: it is not scripted.
-        RuntimeError: it is in training.
+        RuntimeError: it is in training, and does something else then.
     """
     _check_is_script_module(model)
     return _put(model, _fused(model)._c, inplace)
@@ -108,7 +111,8 @@ def fuse_conv_bn_jit(model: ScriptModule, inplace: bool = False) -> RecursiveScr
 
 def _fused(model: ScriptModule) -> RecursiveScriptModule:
     methods = [name for name in model._c.cls.methods if name not in _OWN]
-    frozen = freeze(model, methods, optimize_numerics=False)
+    frozen = _frozen(model, methods)
+    name_convolutions(_forward(frozen._c))
     fold_convolution_batch_norm(_forward(frozen._c), CONTEXT)
     for name, attribute in model._c.cls.attributes.items():
         is_part = isinstance(attribute.type, ClassType) and attribute.type.is_module
@@ -117,6 +121,24 @@ def _fused(model: ScriptModule) -> RecursiveScriptModule:
             value = model._c.slots[model._c.cls.slot(name)]
             add_part(frozen._c, name, attribute.type, value)
     return frozen
+
+
+def _frozen(model: ScriptModule, methods: list[str]) -> RecursiveScriptModule:
+    """The module with constants for its weights; in training if nothing in it asks for that."""
+    if getattr(model, "training", False) and not any(
+        node.kind == "prim::GetAttr" and node.attributes["name"] == "training"
+        for name in ("forward", *methods)
+        for node in _inlined(model, name).all_nodes
+    ):
+        model = copy.copy(model)
+        model.training = False
+    return freeze(model, methods, optimize_numerics=False)
+
+
+def _inlined(model: ScriptModule, name: str) -> Graph:
+    method = model._c.cls.method(name)
+    assert method is not None
+    return inner_graph(ScriptMethod(model._c, method).inlined_graph)
 
 
 _OWN: Final = frozenset({"forward", "__setstate__", "__getstate__"})
@@ -137,7 +159,7 @@ def prepare_jit(
 
     Raises:
         ValueError: the module is not scripted, or a key is no path.
-        RuntimeError: the module is in training.
+        RuntimeError: the module is in training, and does something else then.
     """
     return _prepared(model, qconfig_dict, inplace, QuantType.STATIC)
 
@@ -149,7 +171,7 @@ def prepare_dynamic_jit(
 
     Raises:
         ValueError: the module is not scripted, or a key is no path.
-        RuntimeError: the module is in training.
+        RuntimeError: the module is in training, and does something else then.
     """
     return _prepared(model, qconfig_dict, inplace, QuantType.DYNAMIC)
 
@@ -165,6 +187,8 @@ def _prepared(
     target = _fused(model)._c
     graph = _forward(target)
     remove_tensor_mutation(graph, CONTEXT)
+    take_numbers(graph)
+    leave_inputs(graph)
     insert_observers(target, graph, scripted, _own_observer, kind is QuantType.DYNAMIC)
     return _put(model, target, inplace)
 
@@ -286,7 +310,7 @@ def quantize_jit(
     Raises:
         ValueError: the module is not scripted, or a key is no path.
         AssertionError: there is no `run_fn`.
-        RuntimeError: the module is in training.
+        RuntimeError: the module is in training, and does something else then.
     """
     if not run_fn:
         raise AssertionError(
@@ -307,7 +331,7 @@ def quantize_dynamic_jit(
 
     Raises:
         ValueError: the module is not scripted, or a key is no path.
-        RuntimeError: the module is in training.
+        RuntimeError: the module is in training, and does something else then.
     """
     prepared = prepare_dynamic_jit(model, qconfig_dict, inplace)
     return convert_dynamic_jit(prepared, True, debug)

@@ -105,9 +105,95 @@ def test_batch_norms_go_into_convolutions() -> None:
         lib.fuse_conv_bn_jit(layers)
 
 
-def test_modules_in_training_are_refused(model: Any) -> None:
+def test_modules_in_training_are_refused_where_that_makes_a_difference(model: Any) -> None:
+    dropping = torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.Dropout()))
     with pytest.raises(RuntimeError, match=r"call \.eval\(\)"):
-        lib.prepare_jit(model.train(), CONFIG)
+        lib.prepare_jit(dropping, CONFIG)
+    x = torch.linspace(-1, 1, 8).reshape(2, 4)
+    made = lib.quantize_jit(model.train(), CONFIG, lambda m, given: m(given), [x])
+    of_eval = lib.quantize_jit(model.eval(), CONFIG, lambda m, given: m(given), [x])
+    assert "quantized::linear" in str(made.graph)
+    assert torch.equal(made(x), of_eval(x))
+
+
+class Layers(nn.Module):
+    def __init__(self, layer: nn.Module, after: str) -> None:
+        super().__init__()
+        self.layer = layer
+        self.after = after
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.layer(x)
+        if self.after == "add":
+            return torch.relu(y + 2)
+        if self.after == "multiply":
+            return y * 0.5
+        if self.after == "both":
+            return torch.relu(y) + y
+        return y
+
+
+LAYERS: dict[str, tuple[Any, tuple[int, ...], str, str]] = {
+    "conv1d": (lambda: nn.Conv1d(2, 3, 2), (1, 2, 5), "", "conv1d"),
+    "conv2d": (lambda: nn.Conv2d(2, 3, 2, padding=1), (1, 2, 5, 5), "", "conv2d"),
+    "conv3d": (lambda: nn.Conv3d(2, 3, 2, dilation=2), (1, 2, 4, 4, 4), "", "conv3d"),
+    "turned": (lambda: nn.ConvTranspose1d(2, 3, 2), (1, 2, 5), "", "conv_transpose1d"),
+    "turned2": (lambda: nn.ConvTranspose2d(2, 3, 2), (1, 2, 5, 5), "", "conv_transpose2d"),
+    "number": (lambda: nn.Conv2d(2, 3, 2), (1, 2, 5, 5), "add", "add_scalar_relu"),
+    "factor": (lambda: nn.Conv2d(2, 3, 2), (1, 2, 5, 5), "multiply", "mul_scalar"),
+    "sum": (lambda: nn.Conv2d(2, 3, 2), (1, 2, 5, 5), "both", "add"),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_traces_are_quantized_as_scripts_are(name: str) -> None:
+    make, shape, after, wanted = LAYERS[name]
+    torch.manual_seed(0)
+    layers = Layers(make(), after).eval()
+    x = torch.randn(shape)
+    made = [
+        lib.quantize_jit(given, CONFIG, lambda m, x: m(x), [x])
+        for given in (torch.jit.script(layers), torch.jit.trace(layers, x))
+    ]
+    for each in made:
+        assert f"quantized::{wanted}(" in str(each.graph)
+        assert "aten::_convolution" not in str(each.graph)
+    assert torch.equal(made[0](x), made[1](x))
+    assert (made[1](x) - layers(x)).abs().max() < 0.2
+
+
+@pytest.mark.parametrize("make", [nn.ELU, nn.Hardswish])
+@pytest.mark.parametrize("traced", [False, True])
+def test_layers_that_write_over_what_is_given(make: Any, traced: bool) -> None:
+    layer = make(inplace=True)
+    x = torch.linspace(-1, 1, 8)
+    given = torch.jit.trace(layer, x.clone()) if traced else torch.jit.script(layer)
+    made = lib.quantize_jit(given, CONFIG, lambda m, x: m(x), [x.clone()])
+    assert f"quantized::{make.__name__.lower()}(" in str(made.graph)
+    assert (made(x) - make()(x)).abs().max() < 0.1
+
+
+def test_what_is_read_behind_a_write_stays_written_to() -> None:
+    class Twice(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            torch.nn.functional.elu_(x)
+            return x + 1
+
+    made = lib.quantize_jit(
+        torch.jit.script(Twice().eval()), CONFIG, lambda m, x: m(x), [torch.ones(4)]
+    )
+    x = torch.linspace(-1, 1, 8)
+    assert torch.equal(made(x.clone()), torch.nn.functional.elu(x) + 1)
+
+
+def test_batch_norms_go_into_the_convolutions_of_traces() -> None:
+    layers = nn.Sequential(nn.Conv2d(2, 3, 1), nn.BatchNorm2d(3), nn.ReLU()).eval()
+    layers[1].running_mean.fill_(0.5)
+    x = torch.linspace(-1, 1, 8).reshape(1, 2, 2, 2)
+    made = lib.fuse_conv_bn_jit(torch.jit.trace(layers, x))
+    assert "batch_norm" not in str(made.graph)
+    assert "aten::conv2d" in str(made.graph)
+    torch.testing.assert_close(made(x), layers(x))
 
 
 def test_observers_in_parts_are_refused(model: Any) -> None:
