@@ -256,8 +256,10 @@ class Tracer(TracerBase):
             if name not in cache:
                 options: dict[str, Any] = {}
                 if self.param_shapes_constant and isinstance(value, Parameter):
-                    known = partial(ParameterProxy, self, name=name, param=value)
-                    options["proxy_factory_fn"] = known
+                    makes = inspect.signature(self.create_proxy).parameters
+                    if "proxy_factory_fn" in makes:  # subclasses of before need not take it
+                        known = partial(ParameterProxy, self, name=name, param=value)
+                        options["proxy_factory_fn"] = known
                 cache[name] = self.create_proxy("get_attr", name, (), {}, **options)
             return cache[name]
         return None

@@ -11,13 +11,14 @@ from ..frontend.diagnostics.exceptions import trimmed
 from ..frontend.foundations.locks import DEFINING
 from ..frontend.sources.source import Span
 from ..frontend.syntax.from_text import function_trees
+from ..interpreter.running.defaults import result_of
 from ..interpreter.running.evaluating import evaluate
 from ..ir.functions.define import define_function
 from ..ir.functions.graph_functions import function_of_graph
 from ..ops.table.table import TABLE
 from ..typecheck.definitions.class_types import ClassType
 from ..typecheck.definitions.functions import Function
-from ..typecheck.definitions.names import FunctionName, Meaning
+from ..typecheck.definitions.names import Constant, FunctionName, Meaning
 from .compile import compile_function
 from .function import ScriptFunction
 from .qualified_names import mangled
@@ -46,6 +47,16 @@ class TextResolver:
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Resolver`."""
         return {**dict.fromkeys(self.functions), **dict.fromkeys(self.scope)}
+
+    def define(self, function: Function) -> None:
+        """Compile a function of the text; what is wrong is raised."""
+        with compiling() as collector:
+            define_function(function, self, collector, TABLE, evaluate)
+
+    def result_of(self, function: Function) -> Constant | None:
+        """See `typecheck.names.TextDefaults`."""
+        function.define = self.define
+        return result_of(function)
 
 
 def _at_margin(text: str) -> str:
@@ -78,12 +89,7 @@ class CompilationUnit:
         with trimmed(), DEFINING, compiling() as collector:
             trees = function_trees(_at_margin(lang), collector, "<string>")
             resolver = TextResolver(self._functions, scope)
-
-            def define(function: Function) -> None:
-                with compiling() as inner:
-                    define_function(function, resolver, inner, TABLE, evaluate)
-
-            made = [Function(tree.name, tree, define) for tree in trees]
+            made = [Function(tree.name, tree, resolver.define) for tree in trees]
             self._functions.update({function.name: function for function in made})
             for function in made:
                 if not function.is_being_defined:
@@ -135,18 +141,13 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
     """
     with DEFINING, compiling() as collector:
         resolver = TextResolver({}, scope)
-
-        def define(function: Function) -> None:
-            with compiling() as inner:
-                define_function(function, resolver, inner, TABLE, evaluate)
-
         trees = function_trees(_at_margin(text), collector, "<string>", are_methods=True)
         for tree in trees:
             if tree.name in cls.methods:
                 raise RuntimeError(f"Can't redefine method: {tree.name} on class: {cls.in_unit}")
         for tree in trees:
             name = f"{cls.qualified_name}.{tree.name}"
-            cls.methods[tree.name] = Function(name, tree, define, owner=cls)
+            cls.methods[tree.name] = Function(name, tree, resolver.define, owner=cls)
         for method in list(cls.methods.values()):
             if not method.is_being_defined:
                 method.ensure_defined()

@@ -58,6 +58,9 @@ class Definitions(Protocol):
     def constant_names(self) -> Iterable[str]:
         """The names of all constants."""
 
+    def result_of(self, function: Function) -> Constant | None:
+        """See `typecheck.names.TextDefaults`."""
+
 
 Operators = Callable[[], Iterable[str]]
 """Lists the qualified names of all operators."""
@@ -173,3 +176,7 @@ class ArchiveResolver:
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Resolver`."""
         return ("torch", "ops", "CONSTANTS", "__torch__", *sorted(known_forms()), *_NUMBERS)
+
+    def result_of(self, function: Function) -> Constant | None:
+        """See `typecheck.names.TextDefaults`."""
+        return self.definitions.result_of(function)

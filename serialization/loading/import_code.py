@@ -18,6 +18,7 @@ from ...frontend.diagnostics.diagnostics import Collector, Diagnostic, Label
 from ...frontend.sources.source import Source, Span
 from ...frontend.syntax import tree
 from ...frontend.syntax.from_text import Outline, module_of_methods, module_outlines
+from ...interpreter.running.defaults import result_of
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class
 from ...typecheck.definitions.class_types import ClassAttribute, ClassType, InterfaceType
@@ -109,6 +110,11 @@ class CodeImporter:
             if len(self._collector.found) == reported:  # else it is to be reported again
                 del self._bodies[function]
         return function.tree is not None
+
+    def result_of(self, function: Function) -> Constant | None:
+        """See `typecheck.names.TextDefaults`: it is compiled and bounded as the others are."""
+        function.define, function.guard = self.define, self.guard
+        return result_of(function)
 
     def _outline(self, qualified: str) -> Outline | None:
         namespace, _, name = qualified.rpartition(".")

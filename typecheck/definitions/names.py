@@ -31,6 +31,7 @@ __all__ = [
     "PythonName",
     "Resolver",
     "SpecialForm",
+    "TextDefaults",
     "TypeName",
     "Unusable",
     "meaning_of",
@@ -177,6 +178,14 @@ class LiveDefaults(Protocol):
 
     def default_of(self, parameter: str, type: Type) -> Constant | None:
         """The default of a parameter as a value of its type; None if it is none."""
+
+
+@runtime_checkable
+class TextDefaults(Protocol):
+    """What a resolver of text may know besides: what expressions give that stand for defaults."""
+
+    def result_of(self, function: Function) -> Constant | None:
+        """What a function without parameters gives; None if it cannot be compiled, or fails."""
 
 
 @runtime_checkable

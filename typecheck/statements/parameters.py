@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from ...frontend.diagnostics.diagnostics import Help
 from ...frontend.syntax import tree
 from ..definitions.class_types import ClassType
-from ..definitions.names import Constant, LiveDefaults, TypeName
+from ..definitions.functions import Function
+from ..definitions.names import Constant, LiveDefaults, TextDefaults
 from ..definitions.schema import NO_DEFAULT, Argument
 from ..relations.literals import LARGEST_INT, type_of_value
 from ..relations.relations import is_subtype
@@ -16,7 +18,6 @@ from ..reports.reasons import article
 from ..scopes.annotations import broadcast_size
 from ..scopes.environment import Variable
 from ..scopes.scope import Scope
-from ..trees.typed import EnumMember
 from ..types.types import ANY, FLOAT, INT, TENSOR, UNKNOWN, Type
 
 __all__ = ["argument_of", "check_parameter"]
@@ -74,13 +75,12 @@ def argument_of(scope: Scope, node: tree.Parameter, type: Type) -> Argument:
 
 
 def _default(scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type) -> object:
-    """The value of a default: a constant, or a name that stands for one."""
+    """The value of a default: a constant, a name that stands for one, or what it computes."""
     found, value = _constant(scope, written)
-    if not found and isinstance(scope.resolver, LiveDefaults) and not _is_mutable(written):
-        known = scope.resolver.default_of(node.name, type)
-        if known is not None:
-            return known.value
     if not found:
+        known = _computed(scope, node, written, type)
+        if known is not None and is_subtype(known.type, type):
+            return known.value
         if node.shared_default and not _is_mutable(written):
             return NO_DEFAULT
         return _report_default(scope, node, written, type, mutable=_is_mutable(written))
@@ -94,6 +94,21 @@ def _default(scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type)
             return NO_DEFAULT
         return _report_default(scope, node, written, type, mutable=False)
     return value
+
+
+def _computed(
+    scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type
+) -> Constant | None:
+    """What a default is that is no constant: a live function has it, a text computes it once."""
+    resolver = scope.resolver
+    if isinstance(resolver, LiveDefaults):
+        return None if _is_mutable(written) else resolver.default_of(node.name, type)
+    if not isinstance(resolver, TextDefaults):
+        return None
+    body = (tree.Return(written.span, written),)
+    giving = replace(scope.tree, parameters=(), returns=node.annotation, body=body, decorators=())
+    name, is_text = scope.function.qualified_name, scope.function.is_text
+    return resolver.result_of(Function(name, giving, is_text=is_text))
 
 
 def _as_declared(value: object, type: Type) -> object:
@@ -152,16 +167,6 @@ def _constant(scope: Scope, node: tree.Expr) -> tuple[bool, object]:
         case tree.TupleDisplay(elements=elements):
             parts = [_constant(scope, e) for e in elements]
             return all(f for f, _ in parts), tuple(v for _, v in parts)
-        case tree.ListDisplay(elements=elements) if scope.function.is_text:
-            # Text, unlike a live function, has no object that calls could share.
-            parts = [_constant(scope, e) for e in elements]
-            return all(f for f, _ in parts), [v for _, v in parts]
-        case tree.Attribute(value=value):  # a member of an enumeration, as archives have it
-            owner = scope.meaning(value)
-            members = owner.type.enum_members if isinstance(owner, TypeName) else ()
-            for name, member in members:
-                if name == node.name:
-                    return True, EnumMember(name, member)
     return False, None
 
 

@@ -156,3 +156,32 @@ def test_replicas_have_the_graph() -> None:
     made = traced._replicate_for_data_parallel()
     assert made.graph is not None
     assert torch.equal(made(torch.ones(1)), traced(torch.ones(1)))
+
+
+class Named(fx.Tracer):
+    """A tracer whose `create_proxy` takes what that of older ones took."""
+
+    def create_proxy(  # type: ignore[override]
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Proxy:
+        return super().create_proxy(kind, target, args, kwargs, name, type_expr)
+
+
+class Multiplied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: Any) -> Any:
+        return x * self.weight
+
+
+def test_tracer_that_makes_proxies_of_its_own() -> None:
+    graph = Named(param_shapes_constant=True).trace(Multiplied())
+    assert [node.op for node in graph.nodes] == "placeholder get_attr call_function output".split()
