@@ -1,5 +1,7 @@
 """Gradients that need none themselves are computed in another way, to the same numbers."""
 
+from functools import partial
+
 import pytest
 
 import rushlight as torch
@@ -245,13 +247,17 @@ def test_cells_take_a_bias_for_each_sample() -> None:
 
 
 POWERS = [lambda x: x**2, lambda x: x.pow(3.0), torch.square]
-ACTIVATIONS = [F.relu, torch.tanh, torch.sigmoid, F.silu, F.gelu, *POWERS]
+GELU_OF_TANH = partial(F.gelu, approximate="tanh")
+ACTIVATIONS = [F.relu, torch.tanh, torch.sigmoid, F.silu, F.gelu, GELU_OF_TANH, *POWERS]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("number", range(len(ACTIVATIONS)))
-def test_kernels_of_activations_give_the_bits_of_their_formulas(number: int) -> None:
+def test_kernels_of_activations_give_the_bits_of_their_formulas(
+    number: int, dtype: torch.dtype
+) -> None:
     torch.manual_seed(number)
-    x = torch.randn(7, 33, requires_grad=True)
+    x = torch.randn(7, 33, dtype=dtype, requires_grad=True)
     with torch.no_grad():
         x[0, 0], x[0, 1], x[0, 2] = torch.nan, torch.inf, 0.0
     (formula,) = torch.autograd.grad(ACTIVATIONS[number](x).sum(), x, create_graph=True)

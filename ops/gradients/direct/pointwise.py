@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -17,16 +18,20 @@ from ...kernels import family, in_order
 from ...memory.dtype import Array
 from ...table.direct import note_of
 from ...table.formula import Part
+from ...table.pointwise import cast
 from ...table.updates import Program, Value
 from ...tensors.tensor import Tensor
-from ..formulas.activation import gelu_slope
+from ..formulas.activation import KAPPA, gelu_slope
 from ..table.rows import ROWS, direct
 
-_LETTERS: Final = "fd"
+_WIDE: Final = "fd"
 
 
 class Slope:
-    """The gradient of one argument, by a formula of arrays that lie alike, and as a program."""
+    """The gradient of one argument, by a formula of arrays that lie alike, and as a program.
+
+    That of 16-bit floats is rounded `once`, or after each step, as the formula's operators do.
+    """
 
     def __init__(
         self,
@@ -34,8 +39,10 @@ class Slope:
         arrays: int,
         write: Callable[[Program], Value],
         numbers: Sequence[float] = (),
+        *,
+        once: bool = True,
     ) -> None:
-        self._formula = formula
+        self._formula, self._once = formula, once
         self._numbers = list(numbers)
         self._program = Program(arrays, len(numbers))
         write(self._program)
@@ -49,16 +56,18 @@ class Slope:
         return Tensor._of(self._call(*[each._array for each in tensors]))
 
     def _on_arrays(self, *arrays: Array) -> Array:
-        return self._formula(*map(Tensor._of, arrays))._array
+        return cast(self._formula(*map(Tensor._of, arrays))._array, arrays[-1].dtype)
 
     def _explained(self, values: Sequence[Array], result: Array) -> list[tuple[object, ...]] | None:
         """The run of a kernel that gives the result; None if there is none."""
         arrays = family("elementwise.arrays")
-        if arrays is None or result.dtype.char not in _LETTERS or not result.size:
+        letter = "" if arrays is None else arrays.LETTERS[result.dtype]
+        if not letter or not result.size:
             return None
         if any(each.dtype is not result.dtype or each.shape != result.shape for each in values):
             return None
-        steps = [(name, "", operands) for name, operands in self._program.steps]
+        inner = "f" if self._once and letter not in _WIDE else letter
+        steps = [(name, inner, operands) for name, operands in self._program.steps]
         note = note_of(arrays, Part(steps, [*values, *self._numbers], result))
         return None if note is None else [note]
 
@@ -113,21 +122,36 @@ def _gelu(program: Program) -> Value:
     return program("multiply", g, program("add", share, program("multiply", x, density)))
 
 
+def _gelu_of_tanh(program: Program) -> Value:
+    g, x, beta, kappa, thrice, one, half = range(7)
+    square = program("multiply", x, x)
+    bulge = program("multiply", program("multiply", square, x), kappa)
+    bent = program("tanh", program("multiply", program("add", x, bulge), beta))
+    rest = program("subtract", one, program("multiply", bent, bent))
+    steep = program("add", program("multiply", square, thrice), one)
+    slope = program("multiply", rest, program("multiply", steep, beta))
+    share = program("multiply", program("add", bent, one), half)
+    inner = program("multiply", program("multiply", x, slope), half)
+    return program("multiply", g, program("add", share, inner))
+
+
 _declare("relu", "result", Slope(_formula("relu"), 2, _relu, [0.0]))
 _declare("tanh", "result", Slope(_formula("tanh"), 2, _tanh, [1.0]))
 _declare("sigmoid", "result", Slope(_formula("sigmoid"), 2, _sigmoid, [1.0]))
 _declare("silu", "self", Slope(_formula("silu"), 2, _silu, [1.0]))
 
 _OF_GELU: Final = [math.sqrt(0.5), 1.0, 0.5, -0.5, 1 / math.sqrt(2 * math.pi)]
-_gelu_slope: Final = Slope(gelu_slope, 2, _gelu, _OF_GELU)
+_OF_TANH: Final = [math.sqrt(2 / math.pi), KAPPA, 3 * KAPPA, 1.0, 0.5]
+_GELUS: Final = {
+    "none": Slope(gelu_slope, 2, _gelu, _OF_GELU),
+    "tanh": Slope(partial(gelu_slope, approximate="tanh"), 2, _gelu_of_tanh, _OF_TANH),
+}
 
 
 @direct("aten::gelu", of="self")
 def gelu(g: Tensor | None, self: Tensor | None, approximate: str) -> tuple[Tensor] | None:
-    """The exact form; the other one is left to its formula."""
-    if g is None or self is None or approximate != "none":
-        return None
-    return (_gelu_slope(g, self),)
+    slope = _GELUS.get(approximate)
+    return None if g is None or self is None or slope is None else (slope(g, self),)
 
 
 def _square(program: Program) -> Value:
@@ -141,8 +165,8 @@ def _cube(program: Program) -> Value:
 
 
 _OF_POWERS: Final[dict[float, Slope]] = {
-    2: Slope(lambda g, x: _formula("pow")(g, x, 2), 2, _square, [2.0]),
-    3: Slope(lambda g, x: _formula("pow")(g, x, 3), 2, _cube, [3.0]),
+    2: Slope(lambda g, x: _formula("pow")(g, x, 2), 2, _square, [2.0], once=False),
+    3: Slope(lambda g, x: _formula("pow")(g, x, 3), 2, _cube, [3.0], once=False),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 
@@ -51,13 +52,17 @@ gradient(
 gradient("aten::celu", self=lambda g, self, alpha=1.0: _elu(g, self, alpha, 1, 1 / alpha))
 
 
+KAPPA: Final = 0.044715
+"""The share of the cube in what the form of gelu by tanh bends."""
+
+
 @rounded_once
 def gelu_slope(g: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
-        beta, kappa = math.sqrt(2 / math.pi), 0.044715
+        beta = math.sqrt(2 / math.pi)
         cube = self * self * self
-        bent = ((self + cube * kappa) * beta).tanh()
-        slope = (1 - bent * bent) * ((self * self * (3 * kappa) + 1) * beta)
+        bent = ((self + cube * KAPPA) * beta).tanh()
+        slope = (1 - bent * bent) * ((self * self * (3 * KAPPA) + 1) * beta)
         return g * ((bent + 1) * 0.5 + self * slope * 0.5)
     share = (aten.erf(self * math.sqrt(0.5)) + 1) * 0.5
     density = (self * self * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
