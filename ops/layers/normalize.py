@@ -121,9 +121,9 @@ def _fused(x: Array, factor: Array | None, term: Array | None) -> Array:
 
 
 @remembered(1 << 21)
-def vector_of(number: float, count: int) -> Array:
+def vector_of(number: float, count: int, dtype: Dtype = _FLOAT32) -> Array:
     """A vector of one number that nobody writes to."""
-    made = np.full(count, number, _FLOAT32)
+    made = np.full(count, number, dtype)
     made.flags.writeable = False
     return made
 

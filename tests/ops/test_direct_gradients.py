@@ -332,6 +332,8 @@ ROWS = [
     lambda x, y, w: F.layer_norm(x.detach(), (9,), w, y[0]),
     lambda x, y, w: F.layer_norm(x, (20, 9)),
     lambda x, y, w: F.layer_norm(x.reshape(2, 10, 9), (10, 9), y[:10], None),
+    lambda x, y, w: F.layer_norm(x.reshape(2, 10, 9), (10, 9), None, y[:10]),
+    lambda x, y, w: F.group_norm(x.reshape(10, 18), 3, y[0].repeat(2), y[1].repeat(2)),
     lambda x, y, w: F.group_norm(
         x.reshape(2, 10, 3, 3), 5, y[0, 0].expand(10) + y[1, 1], y[2, :1].expand(10)
     ),
@@ -350,14 +352,15 @@ ROWS = [
 ]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("number", range(len(ROWS)))
-def test_rows_of_float32(number: int) -> None:
+def test_rows(number: int, dtype: torch.dtype) -> None:
     """Kernels along rows give what formulas give, whatever was learned of them before."""
     torch.manual_seed(number)
     for count in range(3):
-        given = _float32(20, 9), _float32(20, 9), _float32(9)
+        given = [torch.randn(s, dtype=dtype, requires_grad=True) for s in ((20, 9), (20, 9), (9,))]
         result = ROWS[number](*given)
-        share = torch.randn(result.shape)
+        share = torch.randn(result.shape, dtype=dtype)
         ways = [
             torch.autograd.grad(
                 result, given, share, create_graph=create, retain_graph=True, allow_unused=True

@@ -81,6 +81,36 @@ def test_of_norms() -> None:
     assert torch.equal(_slope(in_batches, x, g), expected.to(torch.bfloat16))
 
 
+ALONG_ROWS: dict[str, Callable[..., torch.Tensor]] = {
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(-1),
+    "group_norm": lambda x: F.group_norm(x.reshape(4, 6, 70), 3, *OF_SIX),
+    "instance_norm": lambda x: F.instance_norm(x.reshape(4, 6, 70), weight=OF_SIX[0]),
+}
+OF_SIX = torch.tensor([1.5, 0.25, -0.5, 2.0, 1.0, 0.75]), torch.arange(6.0)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("name", ALONG_ROWS)
+def test_along_rows(name: str, dtype: torch.dtype) -> None:
+    """Results of 16 bits are those of float32, rounded once: kept ones are rounded before."""
+    torch.manual_seed(5)
+    x, g = torch.randn(24, 70).to(dtype), torch.randn(24, 70).to(dtype)
+    share = g.reshape(ALONG_ROWS[name](x).shape)
+    for _ in range(3):
+        found = _slope(ALONG_ROWS[name], x, share)
+    if "softmax" in name:
+        kept = ALONG_ROWS[name](x).float()
+        wide = g.float()
+        rest = (wide * kept).sum(-1, True) if name == "softmax" else wide.sum(-1, True)
+        expected = (wide - rest) * kept if name == "softmax" else wide - kept.exp() * rest
+    else:
+        expected = _slope(ALONG_ROWS[name], x.float(), share.float())
+    near = 2 * torch.finfo(dtype).eps
+    torch.testing.assert_close(found.float(), expected.to(dtype).float(), rtol=near, atol=near / 64)
+    assert (found == expected.to(dtype)).float().mean() > 0.99
+
+
 def test_torch_s_numbers_of_layer_norm_whose_weights_have_16_bits() -> None:
     x = torch.tensor([[0.5, -1.25, 2.0, 0.75]], dtype=torch.bfloat16, requires_grad=True)
     weight = torch.tensor([1.5, 0.25, -0.5, 2.0], dtype=torch.bfloat16)

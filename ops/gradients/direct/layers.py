@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Callable
 from math import prod
 from typing import Final
 
 import numpy as np
 
-from ...kernels import Prepared, family, in_order, is_last_whole, is_ready
+from ...kernels import family
 from ...layers.attention import dropped
-from ...layers.normalize import vector_of
 from ...layers.swept_attention import swept_gradients
 from ...layers.weight_norm import weight_norm_gradients
-from ...memory.dtype import Array, DType, Dtype
-from ...reductions.reduce import sum_over
-from ...shapes.windows import channels_last
-from ...table.pointwise import cast
+from ...memory.dtype import DType
 from ...tensors.tensor import Tensor
 from ..formulas.layers import likeness
 from ..table.rows import Grads, Ints, Wanted, aten, direct
 from ..table.rules import are_wide, is_narrow, widened
-from .rows import normalized_slopes, softmax_slopes
+from .rows import grouped_slopes, normalized_slopes, softmax_slopes
 
 _FLOAT32: Final = np.dtype(np.float32)
 Three = tuple[Tensor | None, Tensor | None, Tensor | None]
@@ -60,6 +55,9 @@ def layer_norm(
             return _stepwise(parts, list(normalized_shape), given.dtype)
         return parts.sum(dims) if dims else parts
 
+    found = normalized_slopes(g, wanted, input, normalized_shape, weight, eps)
+    if found is not None:
+        return found[0], found[1], found[2]
     if is_narrow(input) and (weight is None or is_narrow(weight)):
         normal, scale = _normal_of_rounded(input, normalized_shape, eps)
         g, weight = widened(g, weight)
@@ -67,11 +65,6 @@ def layer_norm(
     g, input, weight = widened(g, input, weight)
     if not are_wide(g, input):
         return None
-    found = None
-    if not is_narrow(given):
-        found = normalized_slopes(g, wanted, input, normalized_shape, weight, eps)
-    if found is not None:
-        return found[0], found[1], found[2]
     normal, _, scale = aten.native_layer_norm(input, normalized_shape, None, None, eps)
     return _normalized(g, wanted, normal, scale, weight, normalized_shape, added)
 
@@ -107,99 +100,13 @@ def _normal_of_rounded(input: Tensor, shape: Ints, eps: float) -> tuple[Tensor, 
     return (wide - middle) * factor, factor
 
 
-def _groups(
-    held: Dtype,
-    g: Array,
-    x: Array,
-    groups: int,
-    weight: Array | None,
-    eps: float,
-    of_weight: bool,
-    of_bias: bool,
-) -> tuple[Array, ...]:
-    """Of each channel what gradients add up to, and products of them with what is normalised; the
-    gradient of the input follows from means of these over groups.  What is normalised is so by
-    means and scales that the dtype `held` holds."""
-    batch, channels = x.shape[:2]
-    sizes, short = (batch, groups, channels // groups, -1), (batch, groups, channels // groups, 1)
-    whole, slope = x.reshape(sizes), g.reshape(sizes)
-    mean, scale = _of_rows(x.reshape(batch * groups, -1), eps)
-    mean, scale = (
-        cast(cast(each, held), x.dtype).reshape(batch, groups, 1, 1) for each in (mean, scale)
-    )
-    normal = [("subtract", "f", (0, 1)), ("multiply", "f", (4, 2))]
-    parts = _computed([*normal, ("multiply", "f", (5, 3))], whole, mean, scale, slope)
-    sums: list[Array] = [sum_over(each, [3], False, None).reshape(short) for each in (slope, parts)]
-    weighted: list[Array] = sums
-    count = float(whole.shape[2] * whole.shape[3])
-    factor = vector_of(1.0, channels) if weight is None else weight
-    factor = factor.reshape(1, *short[1:])
-    if weight is not None:
-        weighted = [_computed([("multiply", "f", (0, 1))], each, factor) for each in sums]
-    means = [
-        _computed([("divide", "f", (0, 1))], sum_over(each, [2], True, None), count)
-        for each in weighted
-    ]
-    steps = [("subtract", "f", (0, 1)), ("multiply", "f", (7, 2)), ("multiply", "f", (8, 6))]
-    steps += [("multiply", "f", (3, 4)), ("subtract", "f", (10, 5)), ("subtract", "f", (11, 9))]
-    steps += [("multiply", "f", (12, 2))]
-    of_input = _computed(steps, whole, mean, scale, slope, factor, *means)
-    made = [of_input.reshape(x.shape)]
-    for is_asked, each in ((of_weight, sums[1]), (of_bias, sums[0])):
-        if is_asked:
-            made.append(sum_over(each.reshape(batch, channels), [0], False, None))
-    return tuple(made)
-
-
-def _of_rows(rows: Array, eps: float) -> tuple[Array, Array]:
-    """The means of rows, and what they are multiplied by to have the variance 1."""
-    middle, squares = family("rows.rows").moments(rows)
-    steps = [("divide", "d", (0, 1)), ("add", "d", (3, 2)), ("sqrt", "d", (4,))]
-    root = family("elementwise.arrays").evaluate(
-        [*steps, ("same", "f", (5,))], "f", squares, float(rows.shape[1]), eps
-    )
-    return _computed([("same", "f", (0,))], middle), _computed([("reciprocal", "f", (0,))], root)
-
-
-def _computed(steps: Sequence[tuple[str, str, tuple[int, ...]]], *operands: Array | float) -> Array:
-    """What steps of formulas give in float32."""
-    found: Array = family("elementwise.arrays").evaluate([*steps], "f", *operands)
-    return found
-
-
-@cache
-def _known_groups(held: Dtype) -> Prepared:
-    return Prepared(partial(_groups, held))
-
-
-def _of_groups(
-    g: Tensor, wanted: Wanted, input: Tensor, groups: int, weight: Tensor | None, eps: float
-) -> Three | None:
-    """The gradients of input, weight and bias where groups of channels are normalised; those of
-    16-bit floats are computed in float32."""
-    held = input._array.dtype if weight is None or is_narrow(weight) else _FLOAT32
-    g, input, weight = widened(g, input, weight)
-    x, grad = input._array[...], g._array[...]  # which no other thread can change
-    factors, is_last = None if weight is None else weight._array[...], is_last_whole(x)
-    x = in_order(x) if is_last else x
-    fits = x.ndim > 1 and is_ready(x) and grad.dtype is x.dtype and grad.shape == x.shape
-    fits = fits and (factors is None or is_ready(factors))
-    if not fits or family("rows.rows") is None:
-        return None
-    asked = wanted["weight"] and factors is not None, wanted["bias"]
-    made = iter(_known_groups(held).call(in_order(grad), x, groups, factors, eps, *asked))
-    first = next(made)
-    of_input = Tensor._of(channels_last(first) if is_last else first)
-    of_weight, of_bias = (Tensor._of(next(made)) if each else None for each in asked)
-    return of_input, of_weight, of_bias
-
-
 @direct("aten::group_norm", of="input weight bias")
 def group_norm(
     g: Tensor, wanted: Wanted, input: Tensor, num_groups: int, weight: Tensor | None, eps: float
 ) -> Three | None:
     """Groups of channels brought to mean 0 and variance 1."""
-    return _of_groups(g, wanted, input, num_groups, weight, eps)
+    found = grouped_slopes(g, wanted, input, num_groups, weight, eps)
+    return None if found is None else (found[0], found[1], found[2])
 
 
 @direct("aten::instance_norm", of="input weight bias")
@@ -210,7 +117,8 @@ def instance_norm(
     """Channels of each sample brought to mean 0 and variance 1."""
     if not use_input_stats or input._array.ndim < 3:
         return None
-    return _of_groups(g, wanted, input, input.shape[1], weight, eps)
+    found = grouped_slopes(g, wanted, input, input.shape[1], weight, eps)
+    return None if found is None else (found[0], found[1], found[2])
 
 
 @direct("aten::_weight_norm", of="v g")

@@ -137,15 +137,16 @@ def dot(x: Array, y: Array) -> Array | None:
 
 
 def rows_added(x: Array, dtype: Dtype) -> Array | None:
-    """The sum of the rows of a matrix of float32 from the first one to the last, rounded to 16 bits
-    after each; None where the dtype has no letter."""
+    """The sum of the rows of a matrix of float32 or that dtype from the first one to the last,
+    rounded to 16 bits after each; None where the dtype has no letter."""
     x = x[...]
-    letter = LETTERS[dtype]
-    if letter not in HALVES or not x.size or LETTERS[x.dtype] != "f" or not x.flags.c_contiguous:
+    own, letter = LETTERS[x.dtype], LETTERS[dtype]
+    fits = letter and letter in HALVES and own in ("f", letter)
+    if not fits or not x.size or not x.flags.c_contiguous:
         return None
     rows, inner = x.shape
     out = np.empty(inner, dtype)
-    _fold_columns(("stepwise", "f", letter), x, out, (1, rows, inner), 0.0)
+    _fold_columns(("stepwise", own, letter), x, out, (1, rows, inner), 0.0)
     return out
 
 

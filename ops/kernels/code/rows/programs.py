@@ -23,7 +23,7 @@ from ..language.text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 from .folds import Joining, folds_of_row
 
-__all__ = ["Rows", "kernel_of_rows", "mean_of", "powers_of", "row_kernel", "squares_of"]
+__all__ = ["Rows", "kernel_of_rows", "level_of", "powers_of", "row_kernel", "squares_of"]
 
 _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
@@ -56,6 +56,10 @@ class Rows:
         """The address of an element of an array."""
         return self.code.at(self.code.argument(POINTER, name), index, element or self.element)
 
+    def line(self, name: str, index: Value) -> Value:
+        """Where a row of an array of the rows' dtype begins."""
+        return self.place(name, index * self.size, self.stored)
+
     def narrow(self, number: Value) -> Value:
         """A float64 as an element."""
         return as_kind(number, self.element)
@@ -64,20 +68,23 @@ class Rows:
     def rows(self) -> Iterator[tuple[Value, Value]]:
         """Each row, and where it begins in x."""
         with self.code.units() as row:
-            yield row, self.place("x", row * self.size, self.stored)
+            yield row, self.line("x", row)
 
     def each(
-        self, visit: Callable[[int, Value, Value | None], None], beside: int = _BESIDE
+        self,
+        visit: Callable[[int, Value, Value | None], None],
+        beside: int = _BESIDE,
+        size: Value | None = None,
     ) -> None:
-        """Visit the vectors of a row: the one of some side by side it is, the index it begins at,
-        and a mask if the row ends within."""
+        """Visit the vectors of a row, or of so much of one: the one of some side by side it is, the
+        index it begins at, and a mask if the row ends within."""
         order = cycle(range(beside))
 
         def visit_all(places: list[Value], mask: Value | None) -> None:
             for at in places:
                 visit(next(order), at, mask)
 
-        self.code.vectors(self.zero, self.size, beside, visit_all)
+        self.code.vectors(self.zero, self.size if size is None else size, beside, visit_all)
 
     def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
         """A vector of a row."""
@@ -103,11 +110,14 @@ class Rows:
         *,
         squared: bool = False,
         beside: int = WIDE_BESIDE,
+        wide: bool = False,
+        size: Value | None = None,
     ) -> Value:
-        """The sum of what is computed of each vector, or of its squares, as float64; what is of
-        16-bit floats is added up as `folds` does it."""
+        """The sum of what is computed of each vector of a row, or of so much of one, or of its
+        squares, as float64; what is of 16-bit floats is added up as `folds` does it, if not as that
+        of others, `wide`."""
         code = self.code
-        if self.is_short:
+        if self.is_short and not wide:
             return self._total_in_runs(compute, squared=squared)
         sums = begun(code, DOUBLES, 0.0, WIDE_BESIDE)
 
@@ -119,7 +129,7 @@ class Rows:
             total = sums[place % WIDE_BESIDE]
             total.set(code.multiply_add(made, made, total.now) if squared else total.now + made)
 
-        self.each(add, beside)
+        self.each(add, beside, size)
         return folded(sums, add_up)
 
     def _total_in_runs(
@@ -236,14 +246,20 @@ def mean_of(rows: Rows, row: Value) -> Value:
     return rows.total(lambda at, mask: rows.seen(row, at, mask)) / count
 
 
+def level_of(rows: Rows, row: Value) -> tuple[Value, Value]:
+    """The mean of a row, and the factor that brings its variance and the number to 1."""
+    count = rows.size.converted("sitofp", DOUBLE)
+    mean = mean_of(rows, row)
+    spread = squares_of(rows, row, mean) / count + rows.number
+    factor = 1.0 / rows.code.call("llvm.sqrt.f64", DOUBLE, [spread])
+    return rows.narrow(mean), rows.narrow(factor)
+
+
 def _normal(rows: Rows, index: Value, row: Value) -> tuple[Value, Value]:
     """The mean of a row and the factor that brings its variance to 1, in all lanes; they are kept
     as well."""
-    code, count = rows.code, rows.size.converted("sitofp", DOUBLE)
-    mean = mean_of(rows, row)
-    spread = squares_of(rows, row, mean) / count + rows.number
-    factor = rows.narrow(1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread]))
-    near = rows.narrow(mean)
+    code = rows.code
+    near, factor = level_of(rows, row)
     code.store(near, rows.place("mean", index))
     code.store(factor, rows.place("scale", index))
     return code.spread(near), code.spread(factor)
@@ -293,7 +309,7 @@ def _layer_norm(rows: Rows, *, scaled: bool) -> None:
                 return code.multiply_add(made, weight, bias)
             return made * weight + bias
 
-        rows.mapped(rows.place("out", index * rows.size, rows.stored), normal)
+        rows.mapped(rows.line("out", index), normal)
 
 
 def _rms_norm(rows: Rows) -> None:
