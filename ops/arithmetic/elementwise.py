@@ -34,6 +34,7 @@ from ..table.pointwise import (
 from ..table.promotion import common_dtype, common_dtype_with, kind, number_dtype
 from ..table.refusals import Refusal, letter
 from ..table.table import operator
+from .complex_quotients import divided
 
 __all__ = ["add", "difference", "div", "mul", "sub"]
 
@@ -374,7 +375,8 @@ def _quotient(self: Array, other: Array | Scalar) -> Array:
     else:
         dtype = common_dtype_with(self, other)
     _refuse_div(dtype)
-    return exactly(_divide, self, other, default_dtype.float if kind(dtype) < 2 else dtype)
+    kernel = divided if dtype.kind == "c" else _divide
+    return exactly(kernel, self, other, default_dtype.float if kind(dtype) < 2 else dtype)
 
 
 def _quotient_by_mode(self: Array, other: Array | Scalar, rounding_mode: str | None) -> Array:
@@ -439,7 +441,7 @@ def _divider(rounding_mode: str | None) -> Callable[..., object] | None:
     formula=formula("divide", 0, 1),
 )
 def div(self: Array, other: Array) -> Array:
-    if self.dtype is other.dtype and self.dtype.kind in "fc":
+    if self.dtype is other.dtype and self.dtype.kind == "f":
         return binary(_divide, self, other)
     return _quotient(self, other)
 

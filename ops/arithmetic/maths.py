@@ -25,6 +25,7 @@ from ..table.promotion import kind
 from ..table.record import Known
 from ..table.refusals import Refusal, letter
 from ..table.table import operator
+from .complex_quotients import inverted
 
 __all__ = ["sigmoid", "tanh"]
 
@@ -54,8 +55,7 @@ def _sigmoid(x: Array) -> object:
 
 
 def _of_one(x: Array) -> Array:
-    """`1 / x`; of complex numbers NumPy's reciprocal has other signs of 0, and no infinities."""
-    return np.true_divide(1, x) if x.dtype.kind == "c" else _reciprocal(x)
+    return inverted(x) if x.dtype.kind == "c" else _reciprocal(x)
 
 
 def _rsqrt(x: Array) -> Array:

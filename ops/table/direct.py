@@ -24,7 +24,7 @@ from .listed import Listed, by_elements, listed
 from .promotion import result_dtype
 from .record import Operator
 from .table import TABLE
-from .words import in_words, parts_of_sum
+from .words import in_words, parts_of_pair
 
 if TYPE_CHECKING:
     from ..kernels.code.calls.into import KnownInto, Writing
@@ -280,8 +280,8 @@ def explained(
     taken = [values[place] for place in formula.operands]
     if not letter:
         whole = Part([(formula.name, "", tuple(range(len(taken))))], taken, result)
-        is_new = not entry.is_in_place and result.size < LARGE
-        return notes_of(arrays, (is_new and parts_of_sum(formula.name, taken, result)) or [whole])
+        is_new = not entry.is_in_place
+        return notes_of(arrays, (is_new and parts_of_pair(formula.name, taken, result)) or [whole])
     if entry.is_in_place and not _stays(formula, taken, result):
         return None
     joins = meeting(arrays, formula, taken, letter)

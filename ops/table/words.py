@@ -1,5 +1,5 @@
 """Complex numbers that are only moved, or change signs, as the words that they are stored in, and
-sums of them by their parts: formulas know no others."""
+sums and quotients of them by their parts: formulas know no others."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 
+from ..kernels import LARGE
 from ..memory.complex_parts import parts
 from ..memory.dtype import Array
 from .formula import Part
 
-__all__ = ["in_words", "parts_of_sum"]
+__all__ = ["in_words", "parts_of_pair", "parts_of_quotient"]
 
 _MOVING: Final = frozenset({"same", "choose", "negate"})
 """Formulas that give one of their operands, or one with another sign."""
@@ -47,14 +48,24 @@ _SUMS: Final = {"add": 1.0, "subtract": -1.0}
 one of its parts is infinite the other one becomes NaN."""
 
 
-def parts_of_sum(name: str, operands: Sequence[object], result: Array) -> list[Part]:
-    """The parts of a sum or a difference of complex numbers, the real one and the imaginary one;
-    none of what is no such sum."""
-    factor, dtype = _SUMS.get(name), result.dtype
+def parts_of_pair(name: str, operands: Sequence[object], result: Array) -> list[Part]:
+    """The parts of a sum, a difference, a quotient or a reciprocal of complex numbers, the real one
+    and the imaginary one; none of what is no such thing, and of large sums, which are NumPy's."""
+    dtype = result.dtype
     arrays = [each for each in operands if type(each) is np.ndarray and each.dtype == dtype]
-    if factor is None or len(arrays) != 2 or dtype.kind != "c":
+    if dtype.kind != "c" or len(arrays) != len(operands):
         return []
-    a, b = arrays
+    if name == "reciprocal":
+        return parts_of_quotient(None, arrays[0], result)
+    if name == "divide":
+        return parts_of_quotient(*arrays, result)
+    factor = _SUMS.get(name)
+    if factor is None or len(arrays) != 2 or result.size >= LARGE:
+        return []
+    return _parts_of_sum(*arrays, factor, result)
+
+
+def _parts_of_sum(a: Array, b: Array, factor: float, result: Array) -> list[Part]:
     scaled = [("multiply", "", (1, 3)), ("multiply", "", (2, 4))]
     real = [*scaled, ("subtract", "", (5, 6)), ("add", "", (0, 7))]
     imag = [*scaled, ("add", "", (5, 6)), ("add", "", (0, 7))]
@@ -62,6 +73,43 @@ def parts_of_sum(name: str, operands: Sequence[object], result: Array) -> list[P
         Part(real, [a.real, b.real, b.imag, factor, 0.0], result.real),
         Part(imag, [a.imag, b.real, b.imag, 0.0, factor], result.imag),
     ]
+
+
+_SIZE, _OTHER, _IS_REAL, _BELOW, _ABOVE, _SHARE, _REST, _SUM, _FACTOR = range(4, 13)
+_OF_DIVISOR: Final = [
+    *(("absolute", "", (2,)), ("absolute", "", (3,)), ("greater_equal", "", (_SIZE, _OTHER))),
+    *(("choose", "", (_IS_REAL, 2, 3)), ("choose", "", (_IS_REAL, 3, 2))),
+    *(("divide", "", (_ABOVE, _BELOW)), ("multiply", "", (_ABOVE, _SHARE))),
+    *(("add", "", (_BELOW, _REST)), ("reciprocal", "", (_SUM,))),
+]
+"""The steps by which the parts of a divisor, behind those of a dividend, become which of them is
+larger, that one, the other one over it, and the factor that the rest is multiplied by."""
+
+
+def parts_of_quotient(a: Array | None, b: Array, result: Array) -> list[Part]:
+    """The parts of a quotient of complex numbers (of 1 if there is no dividend), as NumPy has them:
+    the smaller part of the divisor is divided by the larger one first (Smith, 1962).  Where both
+    are 0 the parts are divided by 0 each."""
+    given = [1.0, 0.0] if a is None else [a.real, a.imag]
+    real = [
+        *(("choose", "", (_IS_REAL, 0, 1)), ("choose", "", (_IS_REAL, 1, 0))),
+        *(("multiply", "", (14, _SHARE)), ("add", "", (13, 15))),
+    ]
+    imag = [
+        *(("multiply", "", (1, _SHARE)), ("multiply", "", (0, _SHARE))),
+        *(("choose", "", (_IS_REAL, 1, 13)), ("choose", "", (_IS_REAL, 14, 0))),
+        ("subtract", "", (15, 16)),
+    ]
+    made = []
+    for place, steps, target in ((0, real, result.real), (1, imag, result.imag)):
+        end = _FACTOR + len(steps)
+        last = [
+            *(("multiply", "", (end, _FACTOR)), ("is_zero", "", (_BELOW,))),
+            *(("divide", "", (place, _SIZE)), ("choose", "", (end + 2, end + 3, end + 1))),
+        ]
+        whole = [*_OF_DIVISOR, *steps, *last]
+        made.append(Part(whole, [*given, b.real, b.imag], target))
+    return made
 
 
 def _words(array: Array, is_whole: bool) -> Array:
