@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain, combinations, combinations_with_replacement
 from math import comb
 from typing import Final
 
@@ -502,14 +501,20 @@ def combinations_of(self: Array, r: int, with_replacement: bool) -> Array:
     check_count([self.size] * r)  # torch makes all of them before it chooses
     count = comb(self.size + r - 1, r) if with_replacement else comb(self.size, r)
     chosen = _known_combinations if r * count <= _FEW_CHOSEN else _combinations
-    return np.take(self, chosen(self.size, r, count, with_replacement))
+    return np.take(self, chosen(self.size, r, with_replacement))
 
 
-def _combinations(size: int, r: int, count: int, with_replacement: bool) -> Array:
+def _combinations(size: int, r: int, with_replacement: bool) -> Array:
     """The places of combinations, a row each."""
-    choose = combinations_with_replacement if with_replacement else combinations
-    places = np.fromiter(chain.from_iterable(choose(range(size), r)), _INT64, r * count)
-    return places.reshape(-1, r)
+    step = 0 if with_replacement else 1
+    columns, low = list[Array](), np.zeros(1, _INT64)
+    for rest in range(r - 1, -1, -1):  # what has come so far goes on with each number from `low`
+        counts = np.maximum(size - step * rest - low, 0)
+        kept = np.repeat(np.arange(low.size), counts)
+        last = np.arange(kept.size) - (counts.cumsum() - counts - low)[kept]
+        columns = [*(each[kept] for each in columns), last]
+        low = last + step
+    return np.stack(columns, -1)
 
 
 _known_combinations: Final = remembered(1 << 20)(_combinations)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, combinations_with_replacement
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,16 @@ def test_bins_are_numpys(name: str) -> None:
         counts, _ = torch.histogram(given, edges)
         wanted, _ = np.histogram(given.numpy().astype(float), edges.numpy().astype(float))
         assert counts.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("size", range(7))
+def test_combinations_are_those_of_itertools(size: int) -> None:
+    for count in range(1, 8):
+        for again, choose in ((False, combinations), (True, combinations_with_replacement)):
+            wanted = [list(each) for each in choose(range(size), count)]
+            found = torch.combinations(torch.arange(size), count, again)
+            assert found.shape == (len(wanted), count)
+            assert found.tolist() == wanted
 
 
 def test_combinations_and_triangles_come_again() -> None:
