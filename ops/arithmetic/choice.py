@@ -158,6 +158,7 @@ _refuse_masked_fill: Final = Refusal("u", "masked_fill")
     "aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     order="Scalar_out Tensor",
     formula=formula("fill", 0, 1, 2, checks=True),
+    on_slices="elements",
 )
 def masked_fill(self: Array, mask: Array, value: Scalar) -> Array:
     check_mask(mask)

@@ -29,11 +29,29 @@ Family = Literal[
     "convolutions",
     "losses",
     "refused",
+    "matrices",
+    "pictures",
+    "borders",
+    "norms",
+    "groups",
+    "lookups",
+    "einsum",
+    "made",
+    "repeats",
+    "classes",
+    "places",
+    "rows",
+    "joined",
 ]
 """`elements`: each element by itself; `dims`: along dimensions that arguments name; `folds`: the
 same, or of all; `sizes`: views of given sizes; `views`: other ones; `products`: of matrices, which
 broadcast; `samples`: each sample by itself; `convolutions`: with weights; `losses`: of elements,
-which are reduced; `refused`: told where in memory elements lie."""
+which are reduced; `refused`: told where in memory elements lie; `matrices`, `pictures`: with any
+dimensions in front of two or three; `borders`: around the last dimensions; `norms`, `groups`: of
+the last dimensions, or of channels; `lookups`: rows of a table; `einsum`: by letters; `made`: new
+tensors of given sizes; `repeats`: several times; `classes`: losses of scores by class; `places`,
+`rows`: elements and parts along a dimension at places that a tensor names; `joined`: lists of
+tensors."""
 
 
 @cache

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from ..eager.dispatch import EagerFunction
 from ..tensors.tensor import Tensor
 
-__all__ = ["Level", "NotTogetherError", "Opened"]
+__all__ = ["Level", "NotTogetherError", "Opened", "Rule"]
 
 
 class Level:
@@ -24,3 +28,7 @@ class Opened(tuple[Tensor]):
     """`(tensor,)`: the first dimension of the tensor is the slices'."""
 
     __slots__ = ()
+
+
+Rule = Callable[[EagerFunction, list[Any], dict[str, Any]], object]
+"""What runs an eager function on all slices, of arguments in which `Opened` are theirs."""

@@ -10,13 +10,21 @@ from ..eager.dispatch import EagerFunction
 from ..tensors.tensor import Tensor
 from .opened import NotTogetherError, Opened
 
-__all__ = ["convolutions", "losses", "samples"]
+__all__ = [
+    "class_losses",
+    "convolutions",
+    "for_each",
+    "given_by_name",
+    "losses",
+    "samples",
+    "whole_of",
+]
 
 _MEAN: Final = 1
 _SUM: Final = 2
 
 
-def _given(
+def given_by_name(
     func: EagerFunction, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> dict[str, Any]:
     """All arguments by name, defaults too; of the one form that there is for tensors."""
@@ -33,7 +41,7 @@ def _given(
     raise NotTogetherError
 
 
-def _whole(value: Tensor | Opened) -> Tensor:
+def whole_of(value: Tensor | Opened) -> Tensor:
     return value[0] if isinstance(value, Opened) else value
 
 
@@ -59,23 +67,23 @@ def samples(func: EagerFunction, args: list[object], kwargs: dict[str, object]) 
 
 def convolutions(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """Where weights are those of each slice, slices are groups of channels."""
-    given = _given(func, args, kwargs)
+    given = given_by_name(func, args, kwargs)
     weight, bias = given["weight"], given["bias"]
     if type(weight) is not Opened and type(bias) is not Opened:
         return samples(func, args, kwargs)
     own = [each for each in (given["input"], weight, bias) if type(each) is Opened]
     count = own[0][0].shape[0]
-    rank = _whole(weight).dim() - 2 - (type(weight) is Opened)
-    x = _whole(given["input"])
+    rank = whole_of(weight).dim() - 2 - (type(weight) is Opened)
+    x = whole_of(given["input"])
     if type(given["input"]) is not Opened:
         x = x.expand([count, *x.shape])
     is_alone = x.dim() == rank + 2
     x = x.unsqueeze(1) if is_alone else x
     if x.dim() != rank + 3 or 0 in x.shape:
         raise NotTogetherError
-    weight = _for_each(weight, count)
+    weight = for_each(weight, count)
     given["weight"] = weight.flatten(0, 1)
-    given["bias"] = None if bias is None else _for_each(bias, count).flatten(0, 1)
+    given["bias"] = None if bias is None else for_each(bias, count).flatten(0, 1)
     given["input"] = x.transpose(0, 1).flatten(1, 2)
     given["groups"] = given["groups"] * count
     made = func(**given)
@@ -83,26 +91,26 @@ def convolutions(func: EagerFunction, args: list[object], kwargs: dict[str, obje
     return made.squeeze(1) if is_alone else made
 
 
-def _for_each(value: Tensor | Opened, count: int) -> Tensor:
+def for_each(value: Tensor | Opened, count: int) -> Tensor:
     """A tensor of slices, the same for all if there is one."""
     return value[0] if isinstance(value, Opened) else value.expand([count, *value.shape])
 
 
 def losses(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """Losses of elements, which are reduced for each slice."""
-    given = _given(func, args, kwargs)
+    given = given_by_name(func, args, kwargs)
     names = list(given)
     one, other = given[names[0]], given[names[1]]
     how = given["reduction"]
     tensors = [given[name] for name in names[2:] if isinstance(given[name], (Tensor, Opened))]
     if tensors or how not in (0, _MEAN, _SUM):
         raise NotTogetherError
-    pair = [_whole(one), _whole(other)]
+    pair = [whole_of(one), whole_of(other)]
     opened = [type(each) is Opened for each in (one, other)]
     if pair[0].dim() - opened[0] != pair[1].dim() - opened[1]:
         raise NotTogetherError
-    count = next(_whole(each).shape[0] for each in (one, other) if type(each) is Opened)
-    given[names[0]], given[names[1]] = _for_each(one, count), _for_each(other, count)
+    count = next(whole_of(each).shape[0] for each in (one, other) if type(each) is Opened)
+    given[names[0]], given[names[1]] = for_each(one, count), for_each(other, count)
     if given[names[0]].shape != given[names[1]].shape:
         raise NotTogetherError
     given["reduction"] = 0
@@ -111,3 +119,32 @@ def losses(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -
         return made
     flat = made.reshape([count, -1])
     return flat.mean(1) if how == _MEAN else flat.sum(1)
+
+
+def class_losses(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
+    """Losses of scores by class, which are reduced for each slice."""
+    given = given_by_name(func, args, kwargs)
+    pair = given["self"], given["target"]
+    how = given["reduction"]
+    if given["weight"] is not None or how not in (0, _MEAN, _SUM):
+        raise NotTogetherError
+    count = next(each[0].shape[0] for each in pair if type(each) is Opened)
+    scores, target = (for_each(each, count) for each in pair)
+    is_named = not target.dtype.is_floating_point
+    sizes = list(scores.shape)
+    wanted = [*sizes[:2], *sizes[3:]] if len(sizes) > 2 else sizes[:1]  # of classes by number
+    if 0 in sizes or len(sizes) < 2 or list(target.shape) != (wanted if is_named else sizes):
+        raise NotTogetherError
+    if len(sizes) > 2:
+        scores, target = scores.flatten(0, 1), target.flatten(0, 1)
+    rest = {name: each for name, each in given.items() if name not in ("self", "target")}
+    made = func(scores, target, **rest | {"reduction": 0}).reshape(wanted)
+    if how == 0:
+        return made
+    flat = made.reshape([count, -1])
+    if how == _SUM:
+        return flat.sum(1)
+    if not is_named:
+        return flat.mean(1)
+    counted = (target != given["ignore_index"]).reshape([count, -1]).sum(1)
+    return flat.sum(1) / counted

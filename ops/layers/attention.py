@@ -190,6 +190,7 @@ def dropped(result: Array) -> Array:
     cost="attention",
     rows=rows_of("query key value attn_mask"),
     prepared=True,
+    on_slices="matrices",
 )
 def scaled_dot_product_attention(
     query: Array,

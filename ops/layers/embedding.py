@@ -63,6 +63,7 @@ def _no_norm(self: Array) -> OperatorError:
     "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     prepared=True,
     rows=rows_of("indices"),
+    on_slices="lookups",
 )
 def embedding(
     weight: Array, indices: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool

@@ -244,6 +244,7 @@ _known_layer_norm: Final = Prepared(_any_layer_norm)
     prepared=True,
     out="",
     rows=rows_of("input"),
+    on_slices="norms",
 )
 def layer_norm(
     input: Array,
@@ -293,6 +294,7 @@ def _root_mean_square(
     out="",
     prepared=True,
     rows=rows_of("input"),
+    on_slices="norms",
 )
 def rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
@@ -434,6 +436,7 @@ def _groups_of_last(
     prepared=True,
     out="",
     rows=rows_of("input"),
+    on_slices="groups",
 )
 def group_norm(
     input: Array,

@@ -28,7 +28,13 @@ def _check_determinant(A: Array, name: str) -> None:
     prepared=True,
     cost="matrices",
 )
-@operator("aten::linalg_det(Tensor A) -> Tensor", prepared=True, cost="matrices", out_dtype=SAME)
+@operator(
+    "aten::linalg_det(Tensor A) -> Tensor",
+    prepared=True,
+    cost="matrices",
+    out_dtype=SAME,
+    on_slices="matrices",
+)
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
     quick = small_determinants(A)
@@ -84,6 +90,7 @@ def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
     ),
     cost="matrices",
     out_dtype=SAME,
+    on_slices="matrices",
 )
 def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     _check_determinant(A, "linalg.slogdet")

@@ -141,6 +141,7 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     out="",
     cost="pairs",
     prepared=True,
+    on_slices="matrices",
 )
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     """The distance of every row of `x1` to every row of `x2`, as [*, P, R].

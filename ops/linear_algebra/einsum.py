@@ -165,6 +165,7 @@ def _spread(labels: Labels, dots: int, widest: int) -> Labels:
     out="",
     cost="products-by-letters",
     prepared=True,
+    on_slices="einsum",
 )
 def einsum(equation: str, tensors: list[Array], path: object) -> Array:
     """The sum of products that an equation such as `ij,jk->ik` describes."""

@@ -28,7 +28,11 @@ _OF_FLOAT32: Final = (_Series(9, 3, 0.86), _Series(16, 4, 2.6))
 _OF_FLOAT64: Final = (_Series(16, 4, 0.83),)
 
 
-@operator("aten::linalg_matrix_exp(Tensor self) -> Tensor", cost="matrices")
+@operator(
+    "aten::linalg_matrix_exp(Tensor self) -> Tensor",
+    cost="matrices",
+    on_slices="matrices",
+)
 @operator(
     "aten::matrix_exp(Tensor self) -> Tensor",
     first_name="linalg_matrix_exp",

@@ -106,6 +106,7 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
     cost="matrices",
     out_dtype=SAME,
     out="L",
+    on_slices="matrices",
 )
 def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     check_square(self, "linalg.cholesky")
@@ -124,6 +125,7 @@ def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Ar
     layout="F",
     cost="matrices",
     out_dtype=SAME,
+    on_slices="matrices",
 )
 def linalg_cholesky(self: Array, upper: bool) -> Array:
     factors, info = linalg_cholesky_ex(self, upper, False)
@@ -214,6 +216,7 @@ _MODES = ("reduced", "complete", "r")
     prepared=True,
     cost="matrices",
     out_dtype=SAME,
+    on_slices="matrices",
 )
 def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
     check_floating(A, "linalg.qr")

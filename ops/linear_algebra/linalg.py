@@ -564,6 +564,7 @@ def _outer_parts(result: Array, self: Array, vec2: Array) -> list[Part]:
     first_name="outer",
     cost="products-of-rows",
     parts=_outer_parts,
+    on_slices="products",
 )
 def outer(self: Array, vec2: Array) -> Array:
     for name, vector in (("self", self), ("vec2", vec2)):

@@ -531,6 +531,7 @@ def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
     autocast="full",
     cost="matrices",
     out_dtype=SAME,
+    on_slices="matrices",
 )
 def linalg_svdvals(A: Array, driver: str | None) -> Array:
     check_floating(A, "linalg.svd")

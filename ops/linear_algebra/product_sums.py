@@ -122,6 +122,7 @@ def _in_its_size(forward: Callable[..., Array]) -> Callable[..., Array]:
     cost="added-product",
     out_dtype=SAME,
     rows=rows_of("mat1 self", dim=-2),
+    on_slices="products",
 )
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
     check_added_product(self, mat1, mat2)

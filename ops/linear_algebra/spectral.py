@@ -63,6 +63,7 @@ def _check_triangle(uplo: str) -> None:
     cost="matrices",
     out_dtype=SAME,
     out="eigvals eigvals eigvecs",
+    on_slices="matrices",
 )
 def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     return _eigh(self, UPLO, 1)
@@ -111,6 +112,7 @@ def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, 
     prepared=True,
     cost="matrices",
     out_dtype=SAME,
+    on_slices="matrices",
 )
 def linalg_eigvalsh(self: Array, UPLO: str) -> Array:
     return _eigh(self, UPLO, 2, vectors=False)[0]
@@ -136,6 +138,7 @@ def _check_eigen(self: Array, name: str) -> None:
     prepared=True,
     cost="matrices",
     out_dtype=FIELDS_SAFELY,
+    on_slices="matrices",
 )
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
@@ -164,6 +167,7 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
         "torch.{name}: Expected eigenvalues to be safely castable from {result} dtype, but "
         "got eigenvalues with dtype {out}",
     ),
+    on_slices="matrices",
 )
 def linalg_eigvals(self: Array) -> Array:
     _check_eigen(self, "eigvals")
@@ -197,6 +201,7 @@ def _check_svd(A: Array, driver: str | None) -> None:
     cost="matrices",
     out_dtype=SAME,
     out="U",
+    on_slices="matrices",
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
@@ -445,6 +450,7 @@ def pinverse(self: Array, rcond: float) -> Array:
     cost="matrices",
     out_dtype=_OUT_OF_LINALG_MATRIX_POWER,
     out_layout="C",
+    on_slices="matrices",
 )
 def linalg_matrix_power(self: Array, n: int) -> Array:
     check_square(self, "linalg.matrix_power")

@@ -516,6 +516,7 @@ def linalg_solve_with_factors(
     prepared=True,
     cost="matrices",
     out_dtype=SAME,
+    on_slices="matrices",
 )
 def linalg_solve(A: Array, B: Array, left: bool) -> Array:
     found, info = _solved(A, B, left)
@@ -546,6 +547,7 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     cost="matrices",
     out_dtype=SAME,
     out="inverse",
+    on_slices="matrices",
 )
 def linalg_inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     found, info = _inverted(A)
@@ -578,6 +580,7 @@ def not_invertible(info: Array, name: str) -> LinAlgError:
     refuses=_NO_INVERSE,
     cost="matrices",
     out_dtype=SAME,
+    on_slices="matrices",
 )
 def linalg_inv(A: Array) -> Array:
     found, info = _inverted(A)

@@ -253,6 +253,7 @@ def check_maps(self: Array, target: Array) -> None:
     face="layer",
     prepared=True,
     layout="C",
+    on_slices="classes",
 )
 def nll_loss(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -300,6 +301,7 @@ operator(
     face="layer",
     prepared=True,
     layout="C",
+    on_slices="classes",
 )
 def nll_loss_nd(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -332,6 +334,7 @@ def nll_loss_nd(
     out="",
     face="layer",
     prepared=True,
+    on_slices="classes",
 )
 def cross_entropy_loss(
     self: Array,

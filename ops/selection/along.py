@@ -78,7 +78,7 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     out_dtype=SELF_AND_RESULT,
     out_overlap="apart",
     rows=rows_of("self"),
-    on_slices="dims",
+    on_slices="rows",
 )
 def index_select(self: Array, dim: int, index: Array) -> Array:
     wrap_dim(dim, self.ndim)
@@ -179,7 +179,7 @@ def _lacks_room(self: Array, index: Array, source: Array | None, axis: int) -> b
     out_dtype=SAME,
     out_overlap="apart",
     rows=rows_of("index self"),
-    on_slices="dims",
+    on_slices="places",
 )
 def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
@@ -236,6 +236,7 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     order="value src",
     prepared=True,
     out_dtype=SAME,
+    on_slices="places",
 )
 def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scattered(copied(self), dim, index, src)
@@ -288,6 +289,7 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     prepared=True,
     out_dtype=SAME,
+    on_slices="places",
 )
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_added(copied(self), dim, index, src)

@@ -263,6 +263,7 @@ def scatter_reduce_in_place(
     "bool include_self=True) -> Tensor",
     prepared=True,
     out_dtype=SAME,
+    on_slices="places",
 )
 def scatter_reduce(
     self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool

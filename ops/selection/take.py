@@ -62,7 +62,7 @@ _PLACES: Final = (np.dtype(np.int32), np.dtype(np.int64))
     "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
     out_dtype=SAME,
     prepared=True,
-    on_slices="dims",
+    on_slices="places",
 )
 def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     if dim is None:

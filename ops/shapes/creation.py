@@ -201,6 +201,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         face="function",
         rows=rows_of("self"),
         undefined=open_,
+        on_slices="elements",
         parts=None if value is None else lambda result, *_: [filled_with(value, result)],
     )(like)
     operator(
@@ -209,6 +210,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         out="",
         face="method",
         undefined=open_,
+        on_slices="made",
     )(new)
 
 
@@ -223,6 +225,7 @@ _declare_like("empty", None)
     parts=lambda result, self, fill_value, *_: [filled_with(fill_value, result)],
     face="function",
     rows=rows_of("self"),
+    on_slices="elements",
 )
 def full_like(
     self: Array,
@@ -243,6 +246,7 @@ def full_like(
     parts=lambda result, self, size, value, *_: made_with(value)(result),
     out="",
     face="method",
+    on_slices="made",
 )
 def new_full(
     self: Array,

@@ -236,6 +236,7 @@ def _check_image(self: Array, name: str) -> None:
     prepared=True,
     face="function",
     rows=rows_of("self"),
+    on_slices="pictures",
 )
 def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     """Groups of channels laid out as squares of pixels."""
@@ -263,6 +264,7 @@ def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     layout="e",
     face="function",
     rows=rows_of("self"),
+    on_slices="pictures",
 )
 def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
     """Squares of pixels as groups of channels."""

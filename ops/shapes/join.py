@@ -76,6 +76,7 @@ def end_to_end(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
     out_dtype=JOINED,
     out_overlap="apart",
     rows=rows_of("tensors"),
+    on_slices="joined",
 )
 @operator(
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
@@ -87,6 +88,7 @@ def end_to_end(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
     out_dtype=JOINED,
     out_overlap="apart",
     rows=rows_of("tensors"),
+    on_slices="joined",
 )
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors one after the other along `dim`; empty 1-d ones are passed over."""
@@ -162,6 +164,7 @@ def _side_by_side(result: Array, tensors: Sequence[Array], dim: int) -> list[Par
     out_dtype=JOINED,
     out_overlap="apart",
     rows=rows_of("tensors"),
+    on_slices="joined",
 )
 def stack(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors, all of one shape, side by side along a new dimension."""
@@ -359,6 +362,7 @@ def _tiles(result: Array, self: Array, repeats: Sequence[int]) -> list[Part]:
     layout="C",
     face="method",
     parts=_tiles,
+    on_slices="repeats",
 )
 def repeat(self: Array, repeats: Sequence[int]) -> Array:
     if len(repeats) < self.ndim:
@@ -371,7 +375,13 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
     return tile(self, repeats) if repeats else self.copy()
 
 
-@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor", layout="C", out="", parts=_tiles)
+@operator(
+    "aten::tile(Tensor self, SymInt[] dims) -> Tensor",
+    layout="C",
+    out="",
+    parts=_tiles,
+    on_slices="repeats",
+)
 def tile(self: Array, dims: Sequence[int]) -> Array:
     more = max(len(dims) - self.ndim, 0), max(self.ndim - len(dims), 0)
     sizes, times = (*(1,) * more[0], *self.shape), (*(1,) * more[1], *dims)
@@ -488,6 +498,7 @@ def rolled(result: Array, self: Array, shifts: Sequence[int], dims: Sequence[int
     "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
     rows=rows_of("self"),
     parts=rolled,
+    on_slices="dims",
 )
 def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     if not shifts:
@@ -551,6 +562,7 @@ def _kept_part(self: Array, diagonal: int, *, lower: bool) -> Array:
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self"),
+    on_slices="matrices",
 )
 def tril(self: Array, diagonal: int) -> Array:
     return _kept_part(self, diagonal, lower=True)
@@ -563,6 +575,7 @@ def tril(self: Array, diagonal: int) -> Array:
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self"),
+    on_slices="matrices",
 )
 def triu(self: Array, diagonal: int) -> Array:
     return _kept_part(self, diagonal, lower=False)

@@ -76,6 +76,7 @@ def _part(self: Array, left: Sequence[slice]) -> Array:
     face="function",
     parts=_bordered,
     rows=rows_of("self"),
+    on_slices="borders",
 )
 def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
     if len(pad) % 2:
@@ -350,6 +351,7 @@ def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     face="layer",
     prepared=True,
     rows=rows_of("self"),
+    on_slices="borders",
 )
 def pad(self: Array, pad: Ints, mode: str, value: float | None) -> Array:
     if mode not in _NAMES:

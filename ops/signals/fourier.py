@@ -242,6 +242,7 @@ def _declare(name: str, forward: Callable[[Array, int | None, int, str | None], 
     operator(
         f"aten::fft_{name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
         autocast="full",
+        on_slices="dims",
         prepared=True,
         out_dtype=_rule(name, name),
         out_layout="" if name in ("ifft", "ihfft") else "C",

@@ -49,11 +49,15 @@ Look = Literal["", "again", "count", "dtype", "itself", "rank", "whole"]
 """What an operator tells of an array at a look (`ops/eager/looks.py`)."""
 
 
-OnSlices = Literal["", "dims", "elements", "folds", "products", "refused", "sizes"]
+OnSlices = (
+    Literal["", "dims", "elements", "folds", "products", "refused", "sizes"]
+    | Literal["matrices", "pictures", "borders", "norms", "groups", "lookups", "einsum", "made"]
+    | Literal["repeats", "classes", "places", "rows", "joined"]
+)
 """How an operator that is no view runs on all slices of a batch at once: along dimensions that its
 arguments name, or folds all where they name none, on each element by itself (where its record does
 not tell), on matrices that broadcast, or to sizes that it is given; not at all where it is told
-places in memory."""
+places in memory; the others are told in `ops/batching/families.py`."""
 
 
 Told = Literal["", "elements", "place"]

@@ -57,12 +57,13 @@ def parts_of_pair(name: str, operands: Sequence[object], result: Array) -> list[
         return []
     if name == "reciprocal":
         return parts_of_quotient(None, arrays[0], result)
-    if name == "divide":
-        return parts_of_quotient(*arrays, result)
     factor = _SUMS.get(name)
-    if factor is None or len(arrays) != 2 or result.size >= LARGE:
+    if len(arrays) != 2:
         return []
-    return _parts_of_sum(*arrays, factor, result)
+    a, b = arrays
+    if name == "divide":
+        return parts_of_quotient(a, b, result)
+    return [] if factor is None or result.size >= LARGE else _parts_of_sum(a, b, factor, result)
 
 
 def _parts_of_sum(a: Array, b: Array, factor: float, result: Array) -> list[Part]:
