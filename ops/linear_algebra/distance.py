@@ -30,6 +30,7 @@ __all__ = ["vector_length"]
 Axis = int | tuple[int, ...] | None
 _KERNELS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _LARGE: Final = 25
+_FLOATS: Final = ("f", "d", "e", "E")
 _FEW: Final = 1 << 19
 """Differences of numbers that are computed sooner than a matrix product is prepared."""
 _ELEMENTS_AT_ONCE: Final = 1 << 22
@@ -226,16 +227,16 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
 
 
 def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | None:
-    """The same of float32 in one piece by native code; None where there is none."""
+    """The same of floats of one dtype and shape by native code; None where there is none."""
     arrays = family("elementwise.arrays") if x1.ndim and x1.size else None
-    if arrays is None:
+    if arrays is None or arrays.LETTERS[x1.dtype] not in _FLOATS:
         return None
-    if axis == x1.ndim - 1:
+    if axis == x1.ndim - 1 and is_ready(x1) and is_ready(x2):
         found: Array | None = family("rows.expressions").cosines(x1, x2, eps)
         if found is not None:
             return found
     least, unit = operand(eps, x1.dtype), list[Array]()
-    for x in (x1, x2):
+    for x in (in_order(x1), in_order(x2)):
         length = arrays.apply("maximum", (vector_norm(x, 2.0, [axis], True), least))
         quotient = arrays.apply("divide", (x, length))
         if quotient is None:
@@ -268,7 +269,7 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
         raise OperatorError(f"eps must be non-negative, got: {eps:g}")
     shape = checked_broadcast(x1.shape, x2.shape, ("x1", "x2"))
     axis = wrap_dim(dim, len(shape))
-    if x1.shape == x2.shape and is_ready(x1) and is_ready(x2):
+    if x1.shape == x2.shape and x1.dtype is x2.dtype:
         found = _cosines_natively(x1, x2, axis, eps)
         if found is not None:
             return found

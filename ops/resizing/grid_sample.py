@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, in_order, is_ready, products
+from ..kernels import family, in_order, products
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
@@ -20,6 +20,7 @@ from .resample import cubic_weights
 
 __all__ = ["affine_grid_generator", "grid_sampler"]
 
+_FLOAT32: Final = np.dtype(np.float32)
 _LINEAR, _NEAREST, _CUBIC = 0, 1, 2
 _ZEROS, _BORDER, _REFLECTION = 0, 1, 2
 
@@ -205,13 +206,13 @@ def _check(input: Array, grid: Array, mode: int) -> None:
 
 
 def _natively(input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array | None:
-    """float32 in one piece by native code; None of others, and where there is none."""
-    known = mode in _FORMS and padding in _PADDINGS
-    kernels = family("windows.grid_samples") if known and is_ready(input) else None
+    """float32 by native code; None of others, and where there is none."""
+    known = mode in _FORMS and padding in _PADDINGS and input.dtype is _FLOAT32
+    kernels = family("windows.grid_samples") if known else None
     if kernels is None:
         return None
-    places = in_order(grid)
-    found: Array | None = kernels.sample(input, places, _FORMS[mode], _PADDINGS[padding], align)
+    whole, places = in_order(input), in_order(grid)
+    found: Array | None = kernels.sample(whole, places, _FORMS[mode], _PADDINGS[padding], align)
     return found
 
 
