@@ -72,10 +72,9 @@ def rounded_moments(input: Array, dtype: Dtype, count: int) -> tuple[Array, Arra
     def rounded(value: Array) -> Array:
         return as_array(value).astype(dtype).astype(np.float64)
 
-    axes = (0, *range(2, input.ndim))
-    mean = rounded(input.mean(axes, dtype=np.float64))
-    apart = input - mean.reshape(1, -1, *(1,) * (input.ndim - 2))
-    squares = rounded(np.square(apart).sum(axes))
+    exact, variance = moments(input)
+    mean = rounded(exact)
+    squares = rounded(count * (variance + np.square(exact - mean)))  # of distances from the rounded
     unbiased = rounded(squares / (count - 1 or np.nan))
     return mean.astype(dtype), rounded(squares / count), unbiased.astype(np.float32)
 

@@ -12,7 +12,7 @@ from ...kernels import is_half
 from ...memory.dtype import Array, DType, of_numpy
 from ...memory.storage import strides_of
 from ...table.grad_mode import is_recording
-from ...tensors.overriding import STATE
+from ...tensors.overriding import PLAIN, STATE
 from ...tensors.tensor import Tensor
 
 __all__ = [
@@ -48,7 +48,7 @@ def are_wide(*tensors: Tensor) -> bool:
 
 def is_narrow(tensor: object) -> bool:
     """Whether a value is a tensor of 16-bit floats."""
-    return isinstance(tensor, Tensor) and type(tensor) is Tensor and is_half(tensor._array.dtype)
+    return isinstance(tensor, Tensor) and type(tensor) in PLAIN and is_half(tensor._array.dtype)
 
 
 def widened(*values: Any) -> tuple[Any, ...]:
