@@ -87,6 +87,7 @@ ALLOWED = {
         interpreter/native/expressions.py: _ARITHMETIC _COMPARED
         interpreter/plans/chains.py: _JOINING
         ir/graphs/kinds.py: _KINDS
+        ops/table/words.py: _OF_DIVISOR
     """,
     "forms that are joined to operators by name, from a file of their own": """
         rushlight/ao/quantization/graph_form/roles.py: ROLES
