@@ -94,15 +94,22 @@ def value_of(module: str, name: str) -> Any:
     raise AttributeError(f"module '{module}' has no attribute '{name}'")
 
 
-def names_of(module: str, *later: str) -> Callable[[str], Any]:
+def names_of(module: str, /, *later: str, **homes: str) -> Callable[[str], Any]:
     """The `__getattr__` of a module: its names in the list, and modules below it.
 
     Args:
         later: modules below it that have files, and are imported when they are first named.
+        homes: names, each with the module below it that has it, which is imported then, too.
     """
 
     def look_up(name: str) -> object:
-        value = import_module(f"{module}.{name}") if name in later else value_of(module, name)
+        value: object
+        if name in later:
+            value = import_module(f"{module}.{name}")
+        elif name in homes:
+            value = getattr(import_module(f"{module}.{homes[name]}"), name)
+        else:
+            value = value_of(module, name)
         vars(import_module(module))[name] = value
         return value
 

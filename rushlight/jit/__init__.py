@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .._C.handles import Graph
 from .._C.tracing import _get_tracing_state
@@ -17,7 +17,6 @@ from ..typecheck.definitions.names import SpecialForm
 from . import _state, frontend
 from . import host as host  # it tells the floors below
 from ._await import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
-from .archives import jit_module_from_flatbuffer, load, save, save_jit_module_to_flatbuffer
 from .classes import interface
 from .decorators import (
     Attribute,
@@ -30,9 +29,7 @@ from .decorators import (
     is_tracing,
     unused,
 )
-from .freezing import freeze, optimize_for_inference, run_frozen_optimizations
 from .function import ScriptFunction, ScriptMethod
-from .inspection import export_opnames, last_executed_optimized_graph
 from .module import RecursiveScriptModule, ScriptModule
 from .overloads import overload as _overload
 from .overloads import overload_method as _overload_method
@@ -64,6 +61,11 @@ from .trace_checks import TracingCheckError
 from .traced_modules import TopLevelTracedModule, TracedModule
 from .type_tests import isinstance  # noqa: A004
 from .unit import CompilationUnit
+
+if TYPE_CHECKING:  # programs that neither read, write nor freeze need not load what does
+    from .archives import jit_module_from_flatbuffer, load, save, save_jit_module_to_flatbuffer
+    from .freezing import freeze, optimize_for_inference, run_frozen_optimizations
+    from .inspection import export_opnames, last_executed_optimized_graph
 
 __all__ = [
     "run_frozen_optimizations",
@@ -158,6 +160,16 @@ register_special(isinstance, SpecialForm("isinstance"))
 register_special(fork, SpecialForm("fork"))
 register_special(wait, SpecialForm("wait"))
 
-__getattr__ = names_of(
-    __name__, "mobile", "_logging", "_recursive"
-)  # which most programs never name
+_ARCHIVES = ("jit_module_from_flatbuffer", "load", "save", "save_jit_module_to_flatbuffer")
+_FREEZING = ("freeze", "optimize_for_inference", "run_frozen_optimizations")
+_INSPECTION = ("export_opnames", "last_executed_optimized_graph")
+__getattr__ = names_of(  # which most programs never name
+    *(__name__, "mobile", "_logging", "_recursive"),
+    **dict.fromkeys(_ARCHIVES, "archives"),
+    **dict.fromkeys(_FREEZING, "freezing"),
+    **dict.fromkeys(_INSPECTION, "inspection"),
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

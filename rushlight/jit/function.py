@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from pickle import PickleError
-from typing import IO, Any, Generic, NoReturn
+from typing import IO, TYPE_CHECKING, Any, Generic, NoReturn
 
 from numpy import ndarray
 from typing_extensions import ParamSpec, TypeVar
@@ -32,10 +32,11 @@ from ..ops.eager.calls import any_requires_grad
 from ..ops.table.grad_mode import is_grad_enabled
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
-from ..serialization.printing.printer import print_function
-from ..serialization.saving.save import save_function, save_function_to_buffer
 from ..typecheck.definitions.functions import Function
 from .traced_calls import call_traced
+
+if TYPE_CHECKING:
+    from ..serialization.printing.printer import PrintedCode
 
 __all__ = ["DebugState", "ScriptFunction", "ScriptHook", "ScriptMethod", "last_run"]
 
@@ -52,6 +53,13 @@ def last_run() -> Graph:
     if not _last:
         raise RuntimeError("No graph has been executed")
     return Graph(_optimized(_last[0]))
+
+
+def _printed(function: Function) -> PrintedCode:
+    """A function as archives hold it; what prints is loaded when somebody asks for that."""
+    from ..serialization.printing.printer import print_function
+
+    return print_function(function)
 
 
 def _optimized(function: Function) -> InnerGraph:
@@ -126,7 +134,7 @@ class _Compiled:
     @property
     def code(self) -> str:
         """The graph as source text, as archives hold it."""
-        return print_function(self._rushlight_function).text
+        return _printed(self._rushlight_function).text
 
     def graph_for(self, *args: object, **kwargs: object) -> Graph:
         """The graph that runs: all calls inlined, and what is known computed.
@@ -150,7 +158,7 @@ class _Compiled:
     @property
     def code_with_constants(self) -> tuple[str, dict[str, object]]:
         """`code`, and the values it names `CONSTANTS.c0` and so on."""
-        printed = print_function(self._rushlight_function)
+        printed = _printed(self._rushlight_function)
         return printed.text, {f"c{i}": value for i, value in enumerate(printed.constants)}
 
     @property
@@ -212,10 +220,14 @@ class ScriptFunction(_Compiled, Generic[Given, Result]):
         self, f: str | Path | IO[bytes], _extra_files: Mapping[str, str | bytes] | None = None
     ) -> None:
         """Write an archive that `load` opens; see `ScriptModule.save`."""
+        from ..serialization.saving.save import save_function
+
         save_function(self._rushlight_function, f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Mapping[str, str | bytes] | None = None) -> bytes:
         """The bytes of the archive."""
+        from ..serialization.saving.save import save_function_to_buffer
+
         return save_function_to_buffer(self._rushlight_function, _extra_files)
 
     def __reduce__(self) -> NoReturn:

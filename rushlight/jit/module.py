@@ -26,7 +26,6 @@ from ..nn.modules.module import Module
 from ..ops.python_values.display_aten import format_for_print
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
-from ..serialization.saving.save import save_archive, save_to_buffer
 from ..typecheck.definitions.class_types import ClassType, InterfaceType
 from ..typecheck.definitions.names import FunctionName, PythonName
 from ..typecheck.relations.relations import is_subtype
@@ -419,10 +418,14 @@ class RecursiveScriptModule(
         Raises:
             OSError: the file cannot be written.
         """
+        from ..serialization.saving.save import save_archive
+
         save_archive(self._c, f, _extra_files, self._traced_inputs)
 
     def save_to_buffer(self, _extra_files: Mapping[str, str | bytes] | None = None) -> bytes:
         """The bytes of the archive."""
+        from ..serialization.saving.save import save_to_buffer
+
         return save_to_buffer(self._c, _extra_files, self._traced_inputs)
 
     def __reduce_package__(self, exporter: Any) -> tuple[object, tuple[str]]:
