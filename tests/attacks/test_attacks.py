@@ -65,9 +65,14 @@ def _fill() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "told"),
-    [(_crash, "SIGSEGV"), (_hang, "hangs"), (_surprise, "KeyError"), (_fill, "MemoryError")],
+    ("action", "told", "seconds"),
+    [
+        (_crash, "SIGSEGV", 3.0),
+        (_hang, "hangs", 0.3),
+        (_surprise, "KeyError", 3.0),
+        (_fill, "MemoryError", 3.0),
+    ],
 )
-def test_broken_promises_are_seen(action: harness.Action, told: str) -> None:
-    attack = harness.Attack("itself", action, seconds=3.0, megabytes=1024)
+def test_broken_promises_are_seen(action: harness.Action, told: str, seconds: float) -> None:
+    attack = harness.Attack("itself", action, seconds=seconds, megabytes=1024)
     assert told in harness.run_forked(attack)
