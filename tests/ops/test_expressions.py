@@ -232,6 +232,29 @@ def test_steps_of_sixteen_bits_round_each(letter: str) -> None:
     assert bits_of_half(made) == bits_of_half(want)
 
 
+@pytest.mark.parametrize("letter", "fdbhilB?")
+def test_single_elements_and_rows_have_one_kernel(letter: str) -> None:
+    x = numbers(letter, (40,))
+    rows = arrays.way_of(x.shape, x.strides, ((x.itemsize, x.strides), None))
+    for shape in ((), (1,), (1, 1, 1)):
+        one = x[2:3].reshape(shape)
+        way = arrays.way_of(shape, one.strides, ((one.itemsize, one.strides), None))
+        assert (way.places, way.rank, way.size) == (rows.places, rows.rank, 1)
+        made = np.full((3,), x[1])
+        steps = (arrays.Step("same", letter, (0,)),)
+        expression = arrays.Expression(f"{letter}D", steps, ((0, letter),))
+        arrays.compute(expression, way, [one, 0.5], [made[1:2]])
+        assert bits(made) == bits(x[[1, 2, 1]])
+
+
+def test_what_only_moves_has_one_kernel_for_elements_of_a_size() -> None:
+    for one, other in ("fi", "dl", "Bb"):
+        x = numbers(one, (4, 30))[:, ::2]
+        kernel = arrays._casting(one, one, "s", 2)
+        assert kernel == arrays._casting(other, other, "s", 2)
+        assert bits(arrays.in_order(x)) == bits(x.copy())
+
+
 def test_numbers_of_python_are_operands() -> None:
     x = numbers("l", (1000,))
     steps = [("floor_divide", "l", (0, 1)), ("remainder", "l", (0, 2)), ("add", "f", (3, 1))]

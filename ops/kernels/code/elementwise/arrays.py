@@ -129,8 +129,8 @@ def way_of(
         else:
             sizes.append(shape[dim])
             joined.append(steps)
-    if not sizes:
-        sizes, joined = [1], [[0] * len(known)]
+    if not sizes:  # single elements, which lie like the first one of several: a kernel does both
+        sizes, joined = [1], [[each[0] for each in operands if each is not None]]
     columns = iter(list(zip(*joined, strict=True)) if known else [])
     steps_of: list[Strides] = [(0,) if each is None else next(columns) for each in operands]
     widths = [0 if each is None else each[0] for each in operands]
@@ -302,9 +302,14 @@ def copied_by_rows(x: Array) -> Array | None:
     return None if made is None else made.view(x.dtype)
 
 
+_MOVED_AS: Final = {"f": "i", "d": "l", "B": "b"}
+
+
 @lru_cache(256)
 def _casting(own: str, letter: str, places: str, rank: int) -> int:
-    """The kernel of a cast."""
+    """The kernel of a cast; what only moves goes by the sizes of elements, whatever they mean."""
+    if own == letter:
+        own = letter = _MOVED_AS.get(letter, letter)
     step = Step("same", letter, (0,))
     return expression_kernel(Expression(own, (step,), ((0, letter),)), places, rank)
 
