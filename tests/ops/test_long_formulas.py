@@ -177,3 +177,30 @@ def test_gamma_and_error_functions_of_float64() -> None:
 
 DIGAMMA = [-0.5772156649015329, -1.9635100260214235, 0.03648997397857652, 18.420680738952367]
 """Minus Euler's constant, that less twice the logarithm of 2, and that plus 2; near a logarithm."""
+
+
+@pytest.mark.parametrize("name", ["tanh", "lgamma", "bessel_j0", "airy_ai", "zeta", "igamma"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_are_the_same_wherever_they_stand(name: str, dtype: Any) -> None:
+    x = np.linspace(1.1, 9.0, 150).astype(dtype)
+    operands = (x, x[::-1].copy())[: 2 if name in ("zeta", "igamma") else 1]
+    whole = apply(name, *operands)
+    for size in range(1, 80):
+        part = apply(name, *(each[size // 2 : size // 2 + size].copy() for each in operands))
+        assert part.tobytes() == whole[size // 2 : size // 2 + size].tobytes(), size
+    apart = apply(name, *(np.repeat(each, 2)[::2] for each in operands))
+    assert apart.tobytes() == whole.tobytes()
+
+
+def test_long_formulas_are_written_as_few_times_as_costs_no_speed() -> None:
+    loops = kernels.family("elementwise.loops")
+    target = kernels.family("language.target").host()
+    times = {"add": 5, "tanh": 3, "lgamma": 3, "igamma": 1}
+    for name, count in times.items():
+        operands = "ff" if name in ("add", "igamma") else "f"
+        step = loops.Step(name, "f", tuple(range(len(operands))))
+        expression = loops.Expression(operands, (step,), ((0, "f"),))
+        text = loops.module_text(target, expression, "c" * len(operands), 1)
+        assert text.count("llvm.masked.load") + text.count(" = load <") >= count
+        own = loops.lines_of(target, name, tuple(operands))
+        assert text.count("\n") < count * own + 250, name

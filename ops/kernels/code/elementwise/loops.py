@@ -47,6 +47,7 @@ from ..language.target import Target
 from ..language.text import BYTE, DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
 from ..language.tiles import turned
 from ..loading.objects import is_kept, kernel
+from .long_ones import is_long, lines_of, visited
 
 __all__ = [
     *("NUMBER_LETTERS", "PLACES", "Expression", "Step", "expression_kernel", "goes_by_rows"),
@@ -97,6 +98,10 @@ class Step(NamedTuple):
         number = self.operands[place]
         is_number = number < len(operands) and operands[number] in NUMBER_LETTERS
         return FORMULAS[self.formula].letter_at(place, self.letter, is_number=is_number)
+
+    def letters(self, operands: str) -> tuple[str, ...]:
+        """The same of all operands."""
+        return tuple([self.letter_at(place, operands) for place in range(len(self.operands))])
 
 
 class Expression(NamedTuple):
@@ -238,10 +243,10 @@ class _Loops:
         code, first = self.code, self.code.variable(self._start)
         with code.repeated(lambda: first.now < self._stop):
             begin = first.now
-            beyond = _smaller(begin + _TILE_ROWS, self._stop)
+            beyond = code.lesser(begin + _TILE_ROWS, self._stop)
             if self._rooms:  # whose squares reach no further than the dimension around
                 rows, (_, row) = self._sizes[1], code.split(begin, self._sizes[1])
-                beyond = _smaller(beyond, begin + (rows - row))
+                beyond = code.lesser(beyond, begin + (rows - row))
             with code.counted(self._zero, self._sizes[0], _TILE_COLUMNS) as low:
                 self._tile(begin, beyond, low)
             first.set(beyond)
@@ -249,7 +254,7 @@ class _Loops:
     def _tile(self, first: Value, beyond: Value, low: Value) -> None:
         """Some rows from a column on."""
         code, size = self.code, self._sizes[0]
-        high = _smaller(low + _TILE_COLUMNS, size)
+        high = code.lesser(low + _TILE_COLUMNS, size)
         if self._rooms:
             begins, count = self._addresses(first), beyond - first
             with code.counted(low, high, LANES) as at:
@@ -271,7 +276,7 @@ class _Loops:
         """Write a square of an operand by rows; the last column stands in for what is too many."""
         code, (low, at, high) = self.code, columns
         stored, stride = stored_kind(self._expression.operands[index]), self._strides[index][0]
-        places = [_smaller(at + lane, high - 1) for lane in range(LANES)]
+        places = [code.lesser(at + lane, high - 1) for lane in range(LANES)]
         kind = stored.of_lanes(LANES)
         seen = [code.load_if(kind, code.at(begin, place * stride, BYTE), mask) for place in places]
         for number, line in enumerate(turned(code, seen)):
@@ -294,10 +299,18 @@ class _Loops:
                         self._lanes.advance(self._folding.values())
 
             is_short = len(self._expression.steps) <= _SHORT
+            if is_short and is_long(lines := self._lines()):
+                return visited(code, low, high, lines, visit)
             is_whole = self._rank == 1 and not self._folds
             if is_short and is_whole and len(self._places) == len(self._expression.operands):
                 low = self._lined_up(begins, low, high, visit)
             code.vectors(low, high, 2 if is_short else 1, visit)
+
+    def _lines(self) -> int:
+        """How many lines the longest formula takes."""
+        target, operands = self.code.target, self._expression.operands
+        steps = self._expression.steps
+        return max(lines_of(target, step.formula, step.letters(operands)) for step in steps)
 
     def _lined_up(
         self,
@@ -363,10 +376,10 @@ class _Loops:
     def _wanted(self) -> list[tuple[int, str]]:
         count = len(self._expression.operands)
         found = {
-            (number, step.letter_at(place, self._expression.operands)): None
+            pair: None
             for step in self._expression.steps
-            for place, number in enumerate(step.operands)
-            if number < count
+            for pair in zip(step.operands, step.letters(self._expression.operands), strict=True)
+            if pair[0] < count
         }
         return list(found)
 
@@ -398,10 +411,7 @@ class _Loops:
             return taken[number, letter]
 
         for step in steps:
-            given = (
-                operand(n, step.letter_at(place, given_letters))
-                for place, n in enumerate(step.operands)
-            )
+            given = map(operand, step.operands, step.letters(given_letters))
             formula = FORMULAS[step.formula]
             value = formula.compute(*given)
             is_rough = step.letter in HALVES and value.kind.is_real and not formula.keeps
@@ -586,7 +596,3 @@ def _as_letter(value: Value, own: str, letter: str) -> Value:
     made = as_kind(value, KINDS[letter].of_lanes(value.kind.lanes))
     is_bool = value.kind.element == "i1"
     return made if letter not in HALVES or own == letter or is_bool else rounded(letter, made)
-
-
-def _smaller(one: Value, other: Value) -> Value:
-    return one.code.choose(one < other, one, other)
