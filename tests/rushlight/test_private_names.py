@@ -313,6 +313,7 @@ def test_what_data_loaders_are_made_of() -> None:
     loaders = import_module("rushlight.utils.data.dataloader")
     assert isinstance(loaders.DataLoader(Stream()).sampler, loaders._InfiniteConstantSampler)
     assert loaders._collate_fn_t
+    assert loaders._T_co.__covariant__
 
 
 def test_arguments_have_the_names_of_torch() -> None:

@@ -48,7 +48,7 @@ _collate_fn_t = Callable[[list[Any]], Any]
 _worker_init_fn_t = Callable[[int], None]
 
 
-_Sample = TypeVar("_Sample", covariant=True)
+_T_co = TypeVar("_T_co", covariant=True)
 
 _FIXED: Final = frozenset(
     ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
@@ -56,7 +56,7 @@ _FIXED: Final = frozenset(
 """Attributes that say what others were made of."""
 
 
-class DataLoader(Generic[_Sample]):
+class DataLoader(Generic[_T_co]):
     """Iterates over a set in batches.
 
     Args:
@@ -83,7 +83,7 @@ class DataLoader(Generic[_Sample]):
 
     def __init__(
         self,
-        dataset: Indexed[_Sample] | Iterable[_Sample],
+        dataset: Indexed[_T_co] | Iterable[_T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,
