@@ -10,6 +10,7 @@ from . import (
     linear,
     observed_quantize,
     pointwise,
+    pools,
     recurrent,
     unfilled,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "linear",
     "observed_quantize",
     "pointwise",
+    "pools",
     "recurrent",
     "unfilled",
 ]

@@ -186,8 +186,11 @@ def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArra
             scaled = (given * inverse.astype(np.float64) + zero_point).astype(F32)
         else:
             scaled = given * inverse + np.asarray(zero_point, F32)
+        whole = np.rint(scaled)
+        if field.itemsize == 4:
+            whole = whole.astype(np.float64)  # float32 has no such number as the largest
         # what is not a number becomes the least
-        clipped = np.fmin(np.fmax(np.rint(scaled), least), most)
+        clipped = np.fmin(np.fmax(whole, least), most)
         numbers = np.empty(values.shape, field)
         numbers[...] = clipped
     return quantized_array(numbers, dtype, quantizer)

@@ -13,8 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import family, is_last_whole, is_whole, written_by_numpy
-from ..memory.dtype import Array, Scalar, dtype_of
+from ..memory.dtype import Array, DType, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, unsupported
+from ..shapes.windows import follow_format
 from ..table.table import TABLE
 from .arrays import (
     QuantizedArray,
@@ -168,6 +169,27 @@ for _name in ("std", "std.dim"):
     _join(f"aten::{_name}", _same_scale)
 for _name in ("leaky_relu", "elu", "threshold"):
     _join(f"aten::{_name}", _one_by_one(_name), prepared=True)
+
+
+def _gelu(plain: Forward, x: Array, *rest: Hashable) -> Array:
+    quantizer = quantizer_of(x, "gelu")
+    if quantizer.axis is not None:
+        return _same_scale(plain, x, *rest)
+    made = per_tensor(float(F32(quantizer.scale)), quantizer.zero_point)
+    return looked_up(
+        x, lambda x: quantize(plain(dequantize(x), *rest), dtype_of(x), made), ("gelu", *rest)
+    )
+
+
+def _prelu(plain: Forward, x: Array, weight: Array) -> Array:
+    if weight.dtype != x.dtype:
+        refused: Array = plain(x, weight)
+        return refused
+    return _same_scale(plain, x, dequantize(weight))
+
+
+_join("aten::gelu", _gelu)
+_join("aten::prelu", _prelu)
 
 
 def _rounded_numbers(plain: Forward, x: Array, *rest: object) -> Array:
@@ -343,6 +365,27 @@ def _ones_like(plain: Forward, x: Array, *rest: object) -> Array:
     return _full_like(plain, x, 1)
 
 
+def _empty_like(plain: Forward, x: Array, dtype: int | None = None, *rest: object) -> object:
+    if dtype is not None and numpy_dtype(dtype) != x.dtype:
+        wanted = dtype_of(np.empty(0, numpy_dtype(dtype)))
+        raise OperatorError(
+            "It is currently not supported to specify a dtype that doesn't match the input "
+            f"tensor's dtype via empty_like.  Specified: {_inner_name(wanted)} Input tensor's "
+            f"dtype: {_inner_name(dtype_of(x))}"
+        )
+    numbers = numbers_of(x)
+    if not rest or rest[-1] is None:  # in a format alone, not in any order of dimensions
+        numbers = follow_format(np.empty(x.shape, numbers.dtype), numbers)
+    return _again(plain(numbers, None, *rest), x, quantizer_of(x, "empty_like"))
+
+
+def _inner_name(dtype: DType) -> str:
+    """What torch calls a dtype inside."""
+    names = {"float32": "float", "float64": "double"}
+    return f"c10::{dtype.name}" if dtype.numpy.names else names.get(dtype.name, dtype.name)
+
+
+_join("aten::empty_like", _empty_like)
 _join("aten::full_like", _full_like)
 _join("aten::ones_like", _ones_like)
 
@@ -389,6 +432,6 @@ def _compared(plain: Forward, x: Array, other: object) -> object:
     return plain(dequantize(x), values)
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+for _name in "eq ne lt le gt ge not_equal less less_equal greater greater_equal".split():
     for _overload in ("Scalar", "Tensor"):
         _join(f"aten::{_name}.{_overload}", _compared)

@@ -104,6 +104,54 @@ def test_new_ones_have_the_scale_of_others() -> None:
         torch.zeros_like(quantized())
 
 
+def test_empty_ones_have_the_scale_of_others() -> None:
+    made = torch.empty_like(quantized())
+    assert (made.dtype, made.shape, made.q_scale(), made.q_zero_point()) == (
+        *(torch.qint8, (2, 3), 0.1, 20),
+    )
+    image = quantized()[None, None].expand(2, 2, 2, 3)
+    last = torch.empty_like(image, memory_format=torch.channels_last)
+    assert last.stride() == (12, 1, 6, 2)
+    scales, points = torch.tensor([0.1, 0.2]), torch.tensor([0, 1])
+    by_rows = torch.quantize_per_channel(VALUES, scales, points, 0, torch.quint8)
+    assert torch.equal(torch.empty_like(by_rows).q_per_channel_scales(), scales.double())
+    said = r"Specified: c10::quint8 Input tensor's dtype: c10::qint8"
+    with pytest.raises(RuntimeError, match=said):
+        torch.empty_like(quantized(), dtype=torch.quint8)
+
+
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_numbers_of_four_bytes_end_at_the_largest(count: int) -> None:
+    values = torch.tensor([1e10, float("inf"), -1e12, 5.0, 214748364.7] * 20)[:count]
+    wanted = [2147483647, 2147483647, -2147483648, 57, 2147483647] * 20
+    made = torch.quantize_per_tensor(values, 0.1, 7, torch.qint32)
+    assert made.int_repr().tolist() == wanted[:count]
+    made[0] = 1e12
+    assert made.int_repr()[0].item() == 2147483647
+    made.masked_fill_(torch.ones(count, dtype=torch.bool), 1e12)
+    assert made.int_repr().tolist() == [2147483647] * count
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_gelu_keeps_the_scale(dtype: torch.dtype, approximate: str) -> None:
+    made = torch.nn.functional.gelu(quantized(dtype), approximate=approximate)
+    of_floats = torch.nn.functional.gelu(quantized(dtype).dequantize(), approximate=approximate)
+    wanted = torch.quantize_per_tensor(of_floats, 0.1, 20, dtype)
+    assert torch.equal(made.int_repr(), wanted.int_repr())
+    assert (made.q_scale(), made.q_zero_point()) == (0.10000000149011612, 20)
+
+
+def test_pools_by_the_names_of_kernels() -> None:
+    given = quantized()[None]
+    made = torch.ops.quantized.max_pool2d(given, [2, 2], [1, 1], [0, 0], [1, 1], False)
+    assert torch.equal(made, torch.nn.functional.max_pool2d(given, 2, 1))
+    along = torch.ops.quantized.max_pool1d(given, [2], [], [0], [1], True)
+    assert torch.equal(along, torch.nn.functional.max_pool1d(given, 2, ceil_mode=True))
+    with pytest.raises(NotImplementedError):
+        torch.ops.quantized.max_pool2d(VALUES[None], [2, 2], [1, 1], [0, 0], [1, 1], False)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
 def test_nearest_elements_keep_their_numbers(dtype: torch.dtype, mode: str) -> None:
@@ -118,3 +166,19 @@ def test_nearest_elements_keep_their_numbers(dtype: torch.dtype, mode: str) -> N
 def test_the_largest_of_windows_along_lines(dtype: torch.dtype) -> None:
     made = torch.nn.functional.max_pool1d(quantized(dtype)[None], 2, 1)
     assert (made.int_repr().int() - 20).tolist() == [[[-2, 1], [4, 6]]]
+
+
+@pytest.mark.parametrize("name", ["greater", "less", "greater_equal", "less_equal", "not_equal"])
+def test_other_names_of_comparisons(name: str) -> None:
+    compare, given = getattr(torch, name), quantized()
+    assert torch.equal(compare(given, 0.2), compare(given.dequantize(), 0.2))
+    assert torch.equal(compare(given, given), compare(given.dequantize(), given.dequantize()))
+
+
+def test_prelu_with_a_quantized_slope() -> None:
+    slope = torch.quantize_per_tensor(torch.tensor([0.5]), 0.1, 0, torch.qint8)
+    made = torch.prelu(quantized(), slope)
+    assert (made.int_repr() - 20).tolist() == [[-3, -1, 1], [2, 4, 6]]
+    assert made.q_scale() == 0.1
+    with pytest.raises(RuntimeError, match="prelu"):
+        torch.prelu(quantized(), torch.tensor([0.5]))

@@ -365,7 +365,9 @@ def padded(
     if word == "constant":
         return aten.constant_pad_nd(self, pad, 0 if value is None else value)
     if word == "circular":
-        return aten._pad_circular(self, pad)
+        alone = self.ndim == len(pad) // 2 + 1
+        made = aten._pad_circular(aten.unsqueeze(self, 0) if alone else self, pad)
+        return aten.squeeze(made, 0) if alone else made
     kind = "reflection" if word == "reflect" else "replication"
     found: Tensor = getattr(aten, f"{kind}_pad{len(pad) // 2}d")(self, pad)
     return found

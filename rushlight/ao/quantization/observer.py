@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...jit.decorators import export
+from ...jit.module import ScriptModule
 from ...nn.modules.module import Module
 from ...ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from ...ops.tensors.construct import tensor
@@ -323,10 +324,8 @@ default_reuse_input_observer = ReuseInputObserver
 
 def get_observer_state_dict(mod: Module) -> OrderedDict[str, Any]:
     """What the observers of a model have seen: those entries of its state."""
-    state = mod.state_dict()
-    return OrderedDict(
-        (key, value) for key, value in state.items() if "activation_post_process" in key
-    )
+    word = "observer" if isinstance(mod, ScriptModule) else "activation_post_process"
+    return OrderedDict((key, value) for key, value in mod.state_dict().items() if word in key)
 
 
 def load_observer_state_dict(mod: Module, obs_dict: Mapping[str, object]) -> None:

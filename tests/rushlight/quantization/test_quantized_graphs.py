@@ -214,3 +214,14 @@ def test_a_weight_that_is_no_constant_is_left() -> None:
     prepared = lib.prepare_jit(torch.jit.script(Given().eval()), CONFIG)
     x = torch.ones(2, 2)
     assert torch.equal(lib.convert_jit(prepared)(x), prepared(x))
+
+
+def test_observers_of_graphs_go_from_module_to_module(model: Any) -> None:
+    config = {"": QConfig(activation=lib.default_observer, weight=lib.MinMaxObserver)}
+    seen, fresh = lib.prepare_jit(model, config), lib.prepare_jit(model, config)
+    seen(torch.linspace(-1, 3, 8).reshape(2, 4))
+    states = lib.get_observer_state_dict(seen)
+    assert "_observer_0.min_val" in states
+    lib.load_observer_state_dict(fresh, states)
+    found, wanted = fresh.state_dict(), seen.state_dict()
+    assert all(torch.equal(found[key], wanted[key]) for key in states)
