@@ -45,6 +45,18 @@ class SequentialSampler(Sampler[int]):
         return len(self.data_source)
 
 
+def _check_count(count: int, *, or_bool: bool = True) -> None:
+    if not isinstance(count, int) or (isinstance(count, bool) and not or_bool) or count <= 0:
+        raise ValueError(
+            f"num_samples should be a positive integer value, but got num_samples={count}"
+        )
+
+
+def _check_flag(name: str, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} should be a boolean value, but got {name}={value}")
+
+
 class RandomSampler(Sampler[int]):
     """The numbers in random order; with replacement, or more of them than there are, if asked."""
 
@@ -61,11 +73,7 @@ class RandomSampler(Sampler[int]):
             raise TypeError(
                 f"replacement should be a boolean value, but got replacement={replacement}"
             )
-        wrong = num_samples is not None and (not isinstance(num_samples, int) or num_samples <= 0)
-        if wrong:
-            raise ValueError(
-                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
-            )
+        _check_count(self.num_samples)
 
     @property
     def num_samples(self) -> int:
@@ -117,7 +125,14 @@ class WeightedRandomSampler(Sampler[int]):
         replacement: bool = True,
         generator: Generator | None = None,
     ) -> None:
+        _check_count(num_samples, or_bool=False)
+        _check_flag("replacement", replacement)
         self.weights = as_tensor(weights, dtype=DTYPES["float64"])
+        if self.weights.ndim != 1:
+            raise ValueError(
+                "weights should be a 1d sequence but given weights have shape "
+                f"{tuple(self.weights.shape)}"
+            )
         self.num_samples, self.replacement = num_samples, replacement
         self.generator = generator
 
@@ -139,6 +154,7 @@ class BatchSampler(Sampler[list[int]]):
             raise ValueError(
                 f"batch_size should be a positive integer value, but got batch_size={batch_size}"
             )
+        _check_flag("drop_last", drop_last)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
