@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.memory.errors import Elsewhere
 from ...ops.python_values.named_tuples import NamedValues, make_named
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.types.type_table import TypeTable
@@ -33,9 +34,18 @@ def recognizing(type: Type) -> Recognize | None:
     def recognize(value: object, tensors: Iterable[Tensor]) -> object:
         if value is None:
             return None
-        return walk(value, {id(each._array): each for each in tensors})
+        given = tuple(tensors)
+        try:
+            known = {id(each._array): each for each in given}
+        except Elsewhere:  # those without an array are in no result as one
+            known = {id(each._array): each for each in given if _has_array(each)}
+        return walk(value, known)
 
     return recognize
+
+
+def _has_array(tensor: Tensor) -> bool:
+    return type(tensor)._array is Tensor._array
 
 
 _WALKS: TypeTable[[], Walk | None] = TypeTable()
