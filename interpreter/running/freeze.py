@@ -559,6 +559,7 @@ def _clean(graph: Graph) -> None:
     pool_constants(graph, CONTEXT)
     if unroll_constant_loops(graph, CONTEXT):
         remove_list_mutation(graph, CONTEXT)
+        peephole(graph, CONTEXT)
     merge_common(graph, CONTEXT)
     lower_simple_tuples(graph, CONTEXT)
     eliminate_dead_code(graph, CONTEXT)

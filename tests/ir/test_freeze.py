@@ -484,3 +484,47 @@ def test_properties_may_have_no_setter() -> None:
 
     frozen = torch.jit.freeze(torch.jit.script(Halves()).eval())
     assert [frozen(9), frozen(6)] == [10, 8]
+
+
+class Decided(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = 2
+
+    def forward(self, x):
+        if x.mean() > 0.1 and self.times > 0:
+            for _ in range(self.times):
+                x = x * 0.5
+        return x
+
+
+def test_a_condition_that_became_another_is_that_one_where_loops_were_written_out() -> None:
+    made = frozen(Decided())
+    assert kinds(made.graph) == ["aten::mean", "aten::gt", "aten::Bool", "prim::If"]
+    assert made(torch.ones(2)).tolist() == [0.25, 0.25]
+    assert made(torch.zeros(2)).tolist() == [0.0, 0.0]
+
+
+class ReadTwice(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("held", torch.eye(2).to_sparse())
+        self.last = torch.zeros(2, 2)
+
+    def forward(self, x):
+        return torch.mm(self.held, x) + torch.mm(self.held, x).relu()
+
+    @torch.jit.export
+    def exchanged(self, x):
+        before = self.last
+        self.last = x
+        return before + self.last
+
+
+def test_an_attribute_that_stays_is_read_once_unless_it_is_set_between() -> None:
+    made = frozen(ReadTwice(), "exchanged")
+    assert kinds(made.graph) == ["prim::GetAttr", "aten::mm", "aten::relu", "aten::add"]
+    assert made(-torch.ones(2, 2)).tolist() == [[-1.0, -1.0], [-1.0, -1.0]]
+    assert kinds(made.exchanged.graph).count("prim::GetAttr") == 2
+    assert made.exchanged(torch.ones(2, 2)).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    assert made.exchanged(torch.ones(2, 2)).tolist() == [[2.0, 2.0], [2.0, 2.0]]
