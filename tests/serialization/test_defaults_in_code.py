@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -102,3 +103,43 @@ def test_default_that_is_a_tensor() -> None:
 def test_what_is_no_default(text: str, told: str) -> None:
     with pytest.raises(RuntimeError, match=told):
         torch.jit.CompilationUnit(f"def f(x: {text}):\n    return x\n")
+
+
+class Adding(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: int = 3) -> torch.Tensor:
+        return x + n
+
+
+def untrusted_with_default(default: str, more: str) -> Any:
+    """The module of an untrusted file whose code has another default, and more functions."""
+    sink = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(torch.jit.script(Adding()).save_to_buffer())) as read,
+        zipfile.ZipFile(sink, "w") as written,
+    ):
+        for each in read.namelist():
+            content = read.read(each)
+            if each.endswith(".py"):
+                text = content.decode()
+                assert "n: int=3" in text
+                content = (text.replace("n: int=3", f"n: int={default}") + more).encode()
+            written.writestr(each, content)
+    sink.seek(0)
+    return torch.jit.load(sink, trust="none")
+
+
+ENDLESS = "\ndef g() -> int:\n  k = 0\n  while True:\n    k = torch.add(k, 1)\n  return k\n"
+LARGE = "\ndef g() -> int:\n  return torch.numel(torch.zeros([1000000000000]))\n"
+
+
+@pytest.mark.parametrize("more", [ENDLESS, LARGE], ids=["endless", "large"])
+def test_defaults_of_untrusted_files_are_bounded(more: str) -> None:
+    with pytest.raises(RuntimeError, match='default value of type int on parameter "n"'):
+        untrusted_with_default("__torch__.g()", more)
+
+
+def test_untrusted_files_have_computed_defaults() -> None:
+    module = untrusted_with_default(
+        "__torch__.g()", "\ndef g() -> int:\n  return torch.add(2, 5)\n"
+    )
+    assert module(torch.ones(1)).tolist() == [8.0]
