@@ -110,8 +110,8 @@ class Adding(torch.nn.Module):
         return x + n
 
 
-def untrusted_with_default(default: str, more: str) -> Any:
-    """The module of an untrusted file whose code has another default, and more functions."""
+def untrusted_with_default(body: str) -> Any:
+    """The module of an untrusted file whose code has a function's result as its default."""
     sink = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(torch.jit.script(Adding()).save_to_buffer())) as read,
@@ -122,24 +122,26 @@ def untrusted_with_default(default: str, more: str) -> Any:
             if each.endswith(".py"):
                 text = content.decode()
                 assert "n: int=3" in text
-                content = (text.replace("n: int=3", f"n: int={default}") + more).encode()
+                called = (
+                    "__torch__." + each.partition("__torch__/")[2][:-3].replace("/", ".") + ".g()"
+                )
+                text = text.replace("n: int=3", f"n: int={called}")
+                content = f"{text}\ndef g() -> int:\n{body}".encode()
             written.writestr(each, content)
     sink.seek(0)
     return torch.jit.load(sink, trust="none")
 
 
-ENDLESS = "\ndef g() -> int:\n  k = 0\n  while True:\n    k = torch.add(k, 1)\n  return k\n"
-LARGE = "\ndef g() -> int:\n  return torch.numel(torch.zeros([1000000000000]))\n"
+ENDLESS = "  k = 0\n  while True:\n    k = torch.add(k, 1)\n  return k\n"
+LARGE = "  return torch.numel(torch.zeros([1000000000000]))\n"
 
 
-@pytest.mark.parametrize("more", [ENDLESS, LARGE], ids=["endless", "large"])
-def test_defaults_of_untrusted_files_are_bounded(more: str) -> None:
+@pytest.mark.parametrize("body", [ENDLESS, LARGE], ids=["endless", "large"])
+def test_defaults_of_untrusted_files_are_bounded(body: str) -> None:
     with pytest.raises(RuntimeError, match='default value of type int on parameter "n"'):
-        untrusted_with_default("__torch__.g()", more)
+        untrusted_with_default(body)
 
 
 def test_untrusted_files_have_computed_defaults() -> None:
-    module = untrusted_with_default(
-        "__torch__.g()", "\ndef g() -> int:\n  return torch.add(2, 5)\n"
-    )
+    module = untrusted_with_default("  return torch.add(2, 5)\n")
     assert module(torch.ones(1)).tolist() == [8.0]
