@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ..memory.dtype import Array
 from ..table.table import TABLE, operator
 from .arrays import quantizer_of
@@ -26,7 +28,8 @@ def max_pool(dims: int) -> Callable[..., Array]:
         quantizer_of(x, name)
         entry = TABLE.operator(f"aten::{name}")
         assert entry is not None
-        made: Array = entry.forward(x, kernel_size, stride, padding, dilation, ceil_mode)
+        made = entry.forward(x, kernel_size, stride, padding, dilation, ceil_mode)
+        assert isinstance(made, np.ndarray)
         return made
 
     return pool
