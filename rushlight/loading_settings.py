@@ -14,6 +14,7 @@ from .ops.memory.dtype import Device
 from .ops.tensors.untyped_storage import Storage
 from .serialization.files.container import ArchiveReader
 from .serialization.files.errors import ArchiveError
+from .serialization.pickles.object_names import present_name
 from .serialization.weights.load import UNSAID
 from .serialization.weights.pickle import WeightsReader
 from .serialization.weights.skipping import skip_data
@@ -104,7 +105,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     reader = WeightsReader(pickled, str(f), None)  # type: ignore[arg-type]
     found = []
     for module, name in _names(pickled):
-        full = f"{module}.{name}"
+        full = ".".join(present_name(module, name))
         if full not in SAFE and not reader.is_known(module, name) and full not in found:
             found.append(full)
     return found

@@ -38,7 +38,8 @@ class PackageReader(ObjectsReader):
     def named(self, module: str, name: str) -> object:
         if module.partition(".")[0] == "torch":
             return super().named(module, name)
-        return member(self._importer.import_module(present_name(module)), name)
+        module, name = present_name(module, name)
+        return member(self._importer.import_module(module), name)
 
     def persistent(self) -> None:
         match self.stack[-1]:
@@ -87,7 +88,7 @@ class PackageWriter(ObjectsWriter):
             raise PicklingError(f"Can't pickle {value}: {error}") from None
 
     def name(self, module: str, name: str) -> None:
-        self.names[(present_name(module), name)] = None
+        self.names[present_name(module, name)] = None
         super().name(module, name)
 
     def storage(self, storage: StorageNode, itemsize: int | None) -> None:

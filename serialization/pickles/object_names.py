@@ -75,9 +75,7 @@ def found(module: str, name: str) -> Any:
         ImportError: there is no such module.
         AttributeError: the module has nothing of that name.
     """
-    module = present_name(module)
-    if module == "builtins":
-        name = _PYTHON_2.get(name, name)
+    module, name = present_name(module, name)
     if module.partition(".")[0] != "torch":
         return member(import_module(module), name)
     try:
@@ -99,9 +97,10 @@ def name_in_torch(module: str) -> str:
     return _renamed(module, _ROOT, "torch")
 
 
-def present_name(module: str) -> str:
-    """What a module is called today that old pickles call otherwise."""
-    return _RENAMED.get(module, module)
+def present_name(module: str, name: str) -> tuple[str, str]:
+    """What a class or function is called today that old pickles call otherwise."""
+    module = _RENAMED.get(module, module)
+    return module, _PYTHON_2.get(name, name) if module == "builtins" else name
 
 
 def member(module: object, name: str) -> object:

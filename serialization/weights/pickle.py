@@ -18,7 +18,7 @@ from ..files.errors import ArchiveError, RefusedPickle
 from ..pickles.keys import Keys
 from ..pickles.machine import SHARED, PickleMachine
 from ..pickles.nodes import StorageNode
-from ..pickles.object_names import found
+from ..pickles.object_names import found, present_name
 from ..pickles.tensors import StorageReader
 from .values import MAKERS, Makers, Name, StorageView, Unset
 
@@ -282,7 +282,7 @@ class WeightsReader(PickleMachine):
 
     def named(self, module: str, name: str) -> object:
         """What a name stands for."""
-        module = _RENAMED.get(module, module)
+        module, name = present_name(module, name)
         known = _known(module, name)
         if known is None and module in _OF_TENSORS and name.endswith("Tensor"):
             return Name(module, name)
@@ -292,7 +292,7 @@ class WeightsReader(PickleMachine):
 
     def is_known(self, module: str, name: str) -> bool:
         """Whether it is the name of a plain value's maker, a storage or a dtype."""
-        return _known(_RENAMED.get(module, module), name) is not None
+        return _known(*present_name(module, name)) is not None
 
     def call(self) -> None:
         arguments, target = self.pop(), self.pop()
@@ -338,8 +338,6 @@ _MENTIONS: Final = frozenset({Name, _StorageKind, tuple})
 
 _OF_TENSORS: Final = ("torch", "torch.sparse", "torch.cuda", "torch.cuda.sparse")
 """Where the types are that tensors of one dtype and device have: values, which nothing calls."""
-
-_RENAMED = {"__builtin__": "builtins", "torch.torch": "torch"}
 
 
 def _known(module: str, name: str) -> object:

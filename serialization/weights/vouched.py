@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from ..pickles.object_names import present_name
 from .objects import ObjectsReader
 from .pickle import BLOCKED, WeightsReader
 from .values import Name, Unset
@@ -46,6 +47,7 @@ class VouchedReader(ObjectsReader):
     """Reads weights, and objects of what is vouched for; nothing else is called or changed."""
 
     def named(self, module: str, name: str) -> object:
+        module, name = present_name(module, name)
         full = f"{module}.{name}"
         if module in BLOCKED:
             raise self.foreign(module, name)

@@ -225,10 +225,26 @@ def test_refusals_are_unpickling_errors() -> None:
         torch.serialization.clear_safe_globals()
 
 
+def test_names_of_python_2_are_vouched_for_by_those_of_today() -> None:
+    numbers = b"K\x01K\x03\x86R."
+    for name, made in ((b"slice", slice(1, 3)), (b"xrange", range(1, 3))):
+        file = _holding(b"c__builtin__\n" + name + b"\n" + numbers)
+        kind = type(made)
+        unsafe = torch.serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(file))
+        assert unsafe == [f"builtins.{kind.__name__}"]
+        with torch.serialization.safe_globals([kind]):
+            assert torch.load(io.BytesIO(file)) == made
+            assert not torch.serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(file))
+
+
 def _calling(name: bytes) -> bytes:
+    return _holding(name + b"X\x04\0\0\0true\x85R.")
+
+
+def _holding(pickled: bytes) -> bytes:
     file = io.BytesIO()
     writer = ContainerWriter(file, "archive")
-    writer.add("data.pkl", b"\x80\x02" + name + b"X\x04\0\0\0true\x85R.")
+    writer.add("data.pkl", b"\x80\x02" + pickled)
     writer.finish()
     return file.getvalue()
 
