@@ -55,7 +55,10 @@ def test_programs_load_no_archives_before_they_read_or_write_some() -> None:
 import sys, rushlight as torch
 scripted = torch.jit.script(torch.nn.Linear(2, 2))
 scripted(torch.ones(1, 2))
-later = ("rushlight.serialization", "rushlight.testing", "rushlight.jit.freezing")
+later = [
+    f"rushlight.{name}"
+    for name in ("serialization", "testing", "jit.freezing", "nn.utils.prune", "nn.utils.fusion")
+]
 assert not set(sys.modules) & set(later), set(sys.modules) & set(later)
 assert set(torch.jit.__all__) <= set(dir(torch.jit)), "names"
 assert "self.weight" in scripted.code
@@ -63,6 +66,10 @@ buffer = scripted.save_to_buffer()
 assert torch.jit.freeze.__name__ == "freeze" and torch.jit.load.__name__ == "load"
 assert torch.jit.load is torch.jit.load and "load" in vars(torch.jit)
 assert later[0] in sys.modules and later[2] in sys.modules
+utils = torch.nn.utils
+assert set(utils.__all__) <= set(dir(utils))
+assert all(hasattr(utils, name) for name in dir(utils))
+assert utils.clip_grad.clip_grad_norm_ is utils.clip_grad_norm_
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

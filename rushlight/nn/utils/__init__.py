@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...module_names import names_of
-from . import parametrizations, parametrize, prune, rnn, stateless
-from .clip_grad import (
-    clip_grad_norm,
-    clip_grad_norm_,
-    clip_grad_value_,
-    clip_grads_with_norm_,
-    get_total_norm,
-)
-from .convert_parameters import parameters_to_vector, vector_to_parameters
-from .fusion import (
-    fuse_conv_bn_eval,
-    fuse_conv_bn_weights,
-    fuse_linear_bn_eval,
-    fuse_linear_bn_weights,
-)
-from .init import skip_init
-from .memory_format import (
-    convert_conv2d_weight_memory_format,
-    convert_conv3d_weight_memory_format,
-)
+from . import rnn
 from .spectral_norm import remove_spectral_norm, spectral_norm
 from .weight_norm import remove_weight_norm, weight_norm
+
+if TYPE_CHECKING:  # most programs name none of these, which load what they are made of
+    from . import parametrizations, parametrize, prune, stateless
+    from .clip_grad import (
+        clip_grad_norm,
+        clip_grad_norm_,
+        clip_grad_value_,
+        clip_grads_with_norm_,
+        get_total_norm,
+    )
+    from .convert_parameters import parameters_to_vector, vector_to_parameters
+    from .fusion import (
+        fuse_conv_bn_eval,
+        fuse_conv_bn_weights,
+        fuse_linear_bn_eval,
+        fuse_linear_bn_weights,
+    )
+    from .init import skip_init
+    from .memory_format import (
+        convert_conv2d_weight_memory_format,
+        convert_conv3d_weight_memory_format,
+    )
 
 __all__ = [
     "clip_grad_norm",
@@ -52,4 +57,19 @@ __all__ = [
     "weight_norm",
 ]
 
-__getattr__ = names_of(__name__)
+_HOMES = {
+    "clip_grad": "clip_grad_norm clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
+    "get_total_norm",
+    "convert_parameters": "parameters_to_vector vector_to_parameters",
+    "fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights",
+    "init": "skip_init",
+    "memory_format": "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format",
+}
+__getattr__ = names_of(
+    *(__name__, "parametrizations", "parametrize", "prune", "stateless", *_HOMES),
+    **{name: home for home, names in _HOMES.items() for name in names.split()},
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_HOMES})
