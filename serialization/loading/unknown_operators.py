@@ -15,8 +15,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
+from typing import Final
 
-from ...frontend.diagnostics.diagnostics import Diagnostic, Label
+from ...frontend.diagnostics.diagnostics import Diagnostic, Help, Label
 from ...frontend.syntax import tree
 from ...ops.table.table import TABLE
 from .archive_table import ARCHIVE_TABLE, operator_named
@@ -53,7 +54,37 @@ def unknown_operators(
                     waiting.append(named)
             elif not may_be_used(operator):
                 places.setdefault(operator, []).append(Label(expression.span, "used here"))
+    if _WITHOUT_VALUES in places:  # whatever else is used, there is nothing to compute with
+        return [_lost_weights(places[_WITHOUT_VALUES])]
     return [_diagnostic(operator, labels) for operator, labels in places.items()]
+
+
+_WITHOUT_VALUES: Final = "prim::ConstantMKLDNNTensor"
+"""What stands for a weight that PyTorch has put into the form of its CPU library."""
+
+_SHOWN: Final = 3
+"""How many places are shown, and how many more are told."""
+
+
+def _lost_weights(labels: list[Label]) -> Diagnostic:
+    return Diagnostic(
+        "unsupported-value",
+        f"{len(labels)} weights of the archive are not in it",
+        Label(labels[0].span, "stands for a weight without its values"),
+        notes=(
+            "PyTorch's `optimize_for_inference` put them into the form of its CPU library, which "
+            "archives do not hold; PyTorch cannot run this archive either",
+        ),
+        helps=(Help("save the module as it was before, or what `torch.jit.freeze` gives of it"),),
+        torch_message="required keyword attribute 'value' is undefined",
+    )
+
+
+def _further(labels: list[Label]) -> tuple[str, ...]:
+    """Notes of places that are not shown."""
+    told, rest = labels[:_SHOWN], len(labels) - _SHOWN
+    notes = tuple(f"also at {label.span}" for label in told)
+    return (*notes, f"and at {rest} more places") if rest > 0 else notes
 
 
 _SPELLING = re.compile(r"(?<![\w.])((?:torch|ops)(?:[\s\\]*\.[\s\\]*\w+){1,2})")
@@ -130,16 +161,15 @@ def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
             f"the archive uses the operator `{spelling}`, which {REFUSED[kind]}: there is none "
             "here",
             first,
-            secondary=tuple(others[:3]),
+            secondary=tuple(others[:_SHOWN]),
             torch_message=f"Unknown builtin op: {operator}.",
         )
-    notes = tuple(f"also at {label.span}" for label in others[3:])
     where = "was left out of this bundle" if operator in TABLE.left_out else "does not exist here"
     return Diagnostic(
         "unknown-op",
         f"the archive uses the operator `{spelling}`, which {where}",
         first,
-        secondary=tuple(others[:3]),
-        notes=notes,
+        secondary=tuple(others[:_SHOWN]),
+        notes=_further(others[_SHOWN:]),
         torch_message=f"Unknown builtin op: {operator}.",
     )

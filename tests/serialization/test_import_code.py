@@ -221,6 +221,29 @@ def test_trees_are_not_asked_for_while_all_operators_are_known() -> None:
     assert unknown_operators(code, ["__torch__.M"], everything) == []
 
 
+def test_of_very_many_places_some_are_shown() -> None:
+    text = "def f(x: Tensor) -> Tensor:\n" + "  x = torch.mystery(x)\n" * 20 + "  return x\n"
+    code = importer(files={"__torch__": text})
+    (found,) = unknown_operators(code, ["__torch__.f"], {"aten::add"}.__contains__)
+    assert (len(found.secondary), len(found.notes)) == (3, 4)
+    assert found.notes[-1] == "and at 13 more places"
+
+
+def test_weights_that_pytorch_left_out_are_told_as_lost() -> None:
+    text = (
+        "def f(x: Tensor) -> Tensor:\n"
+        "  weight = ops.prim.ConstantMKLDNNTensor()\n"
+        "  bias = ops.prim.ConstantMKLDNNTensor()\n"
+        "  return ops.prim.mkldnn_convolution(torch.to_mkldnn(x), weight, bias, [1], [0], [1], 1)\n"
+    )
+    code = importer(files={"__torch__": text})
+    (found,) = unknown_operators(code, ["__torch__.f"], {"aten::add"}.__contains__)
+    assert (found.code, found.message) == (
+        *("unsupported-value", "2 weights of the archive are not in it"),
+    )
+    assert found.torch_message == "required keyword attribute 'value' is undefined"
+
+
 def test_an_operator_spelled_in_a_string_is_not_used() -> None:
     text = 'def f() -> str:\n  return "torch.mystery"\n'
     code = importer(files={"__torch__": text})
