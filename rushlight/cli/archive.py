@@ -25,8 +25,9 @@ def open_archive(
 ) -> RecursiveScriptModule:
     """The module in an archive; without `restores` no code of it runs if it is not trusted.
 
-    `without_data` leaves the weights in the file.  With `only_here` code computes where the weights
-    are if it names devices that are not here; without, it stays as it is.
+    `without_data` leaves the weights in the file, unless they are quantized.  With `only_here` code
+    computes where the weights are if it names devices that are not here; without, it stays as it
+    is.
 
     Raises:
         CommandError: there is no such file, or it cannot be read.
@@ -38,7 +39,12 @@ def open_archive(
         if not restores:
             return wrap(load_archive(path, trusted=trust != "none", restores=False))
         location = "meta" if without_data else "cpu" if only_here else None
-        loaded = load(path, location, trust=trust)
+        try:
+            loaded = load(path, location, trust=trust)
+        except ArchiveError as error:
+            if location != "meta" or error.code != "unsupported-value":
+                raise
+            loaded = load(path, "cpu" if only_here else None, trust=trust)
         assert isinstance(loaded, RecursiveScriptModule)
         return loaded
     except ArchiveError:

@@ -221,6 +221,8 @@ class ValueReader:
         name = node.cls.qualified_name
         make = PACKED_CLASSES.get(name.removeprefix(BUILTIN_NAMESPACE))
         if make is not None and name.startswith(BUILTIN_NAMESPACE):
+            if self._storages.without_data:
+                raise archive_error("unsupported-value", "packed weights are not read without data")
             try:
                 return make(self.value(node.state))
             except (OperatorError, IndexError, TypeError, ValueError) as error:

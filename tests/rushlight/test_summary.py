@@ -175,3 +175,13 @@ def test_tensors_that_a_script_makes_of_lists_are_seen() -> None:
 
     found = summary(torch.jit.script(Maker()), (3, 2)).data()
     assert found["layers"][0]["outputs"] == [[3, 2], [1, 2]]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_quantized_archives_have_a_table_and_a_picture(tmp_path: Path, capsys: Captured) -> None:
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)).eval()
+    path = str(tmp_path / "quantized.pt")
+    torch.jit.script(torch.ao.quantization.quantize_dynamic(model)).save(path)
+    assert main(["summary", path]) == 0
+    assert "LinearPackedParams" in capsys.readouterr().out
+    assert main(["view", path, "--svg", "-o", str(tmp_path / "it.svg")]) == 0
