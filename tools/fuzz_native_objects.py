@@ -101,14 +101,30 @@ class Writer(fuzz_objects._Writer):
         self.write(self.rng.choice(ways))
 
     def tensor(self, depth: int) -> None:
-        """In the place of tensors, what may be None."""
+        """Tensors of objects, or in their place what may be None."""
         number = self.number()
+        if self.rng.random() < 0.5:
+            self.tensor_of_object(number)
+            return
         ways = (
             *(f"seen.append({number})", "seen.append(o)", "seen.append(c.last)", "o = None"),
             *(f"o = {number}", "o = seen[0]", f"print(total, p, o, seen, {number})"),
             *(f"text += '{{}},'.format({number})", f"c.count = {number}", "c.seen.append(len(cs))"),
         )
         self.write(self.rng.choice(ways))
+
+    def tensor_of_object(self, number: str) -> None:
+        c, d = self.rng.choice(self.counters), self.rng.choice(self.counters)
+        ways = (
+            *(f"{c}.mean = {d}.mean + {number}", f"{c}.mean = {d}.pair[1]", f"{c}.maybe = None"),
+            *(f"{c}.maybe = {d}.mean", f"{c}.parts.append({d}.mean)", f"{c}.parts = {d}.parts[:]"),
+            *(f"{c}.pair = ({d}.pair[1] * 0.5, {c}.mean)", f"total += len({c}.parts)"),
+            *(f"total += int({c}.mean[0])", f"total += int({c}.pair[0].sum())"),
+            *(f"{c}.mean = {c}.parts[-1]", f"{c}.mean = {d}.mean[:1]"),
+            f"m = {c}.maybe\nif m is not None:\n    {d}.mean = m - {d}.mean",
+        )
+        for line in self.rng.choice(ways).split("\n"):
+            self.write(line)
 
     def union(self, depth: int) -> None:
         """In the place of unions, a refined NamedTuple."""
@@ -158,10 +174,14 @@ def closed_function(rng: random.Random, name: str) -> tuple[str, list[str]]:
 
 def exact(value: Any, known: dict[int, int]) -> Any:
     """What must be equal: values, their types, and which lists and objects are the same."""
-    if isinstance(value, (list, dict, ScriptObject)):
+    if isinstance(value, rushlight.Tensor):  # each place of an object has a handle of its own
+        value = value._array
+    if isinstance(value, (list, dict, ScriptObject, np.ndarray)):
         if id(value) in known:
             return "the same", known[id(value)]
         known[id(value)] = len(known)
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes()
     if isinstance(value, ScriptObject):
         return value.cls.qualified_name, [exact(each, known) for each in value.slots]
     if isinstance(value, (list, tuple)):

@@ -30,6 +30,10 @@ class Counter:
         self.count = start
         self.seen: List[int] = []
         self.last = torch.jit.annotate(Optional[int], None)
+        self.mean = torch.ones(2)
+        self.pair = (self.mean, torch.zeros(2))
+        self.maybe = torch.jit.annotate(Optional[torch.Tensor], None)
+        self.parts = torch.jit.annotate(List[torch.Tensor], [])
 
     def add(self, n: int, times: int = 1) -> int:
         self.count += n * times

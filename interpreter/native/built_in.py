@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from .emitter import TAGS, Emitter, Item, Known, Value
-from .kinds import ADDRESS, BOOL, FLOAT, INT, Kind, NotNative, list_of, tuple_of
+from .kinds import ADDRESS, BOOL, FLOAT, INT, Kind, NotNative, holds_arrays, list_of, tuple_of
 
 __all__ = ["BuiltIns"]
 
@@ -208,6 +208,10 @@ class BuiltIns(Emitter):
 
     def _do_parts_count(self, kind: ast.expr) -> Item:
         return Known(len(self._kind(kind).parts))
+
+    def _do_holds_arrays(self, kind: ast.expr) -> Item:
+        """Whether tensors are in there, which is known while the text is made."""
+        return Known(holds_arrays(self._kind(kind)))
 
     def _do_is_used(self, name: ast.expr) -> Item:
         """Whether what has been written so far calls a function of the library."""

@@ -88,7 +88,8 @@ VARIADIC: Final[Mapping[str, str]] = {"snprintf": "i32 (ptr, i64, ptr, ...)"}
 _CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
-    *("none", "failed", "stopped", "slots", "cls", "name", "enum", "write"),
+    *("none", "failed", "stopped", "slots", "cls", "histories"),
+    *("name", "enum", "write"),
     *("ScriptObject", "EnumMember"),
     *("real", "Tensor", "Parameter", "false", "places"),
 )
@@ -139,7 +140,7 @@ def table_of(
         AttributeError: this system's C library lacks a function.
     """
     own = (
-        *("slots", "cls", "name", "enum", _write, ScriptObject, EnumMember),
+        *("slots", "cls", "histories", "name", "enum", _write, ScriptObject, EnumMember),
         *(_REAL, Tensor, Parameter, False, _PLACES),
     )
     kept = (*_CLASSES, None, failed, stopped, *own, *outer.values())

@@ -40,7 +40,7 @@ from .written import is_maker, is_of_few, written_places
 
 __all__ = ["ISLANDS", "find_islands"]
 
-_REFUSED: Final = frozenset(("set_tensor", "tensor_dict", "method", "function", "return"))
+_REFUSED: Final = frozenset(("tensor_dict", "method", "function", "return"))
 _MOVE, _TUPLE, _RETURN = map(opcode, ("move", "tuple", "return"))
 
 _READ: Final = (TENSOR, NUMBER, DEVICE)
@@ -126,7 +126,7 @@ class _Finder:
             if any(isinstance(part, Repeat) for part in parts):
                 live = needed[end]
                 island = _island(
-                    self._code, self._registers, self._moved, parts, live, self._records
+                    self._code, self._registers, self._moved, parts, live, self._records, self._set
                 )
                 if island is not None:
                     return begin, FoundIsland(end, *island)
@@ -170,12 +170,16 @@ class _Finder:
         steps = [each for each in parts_of([part]) if isinstance(each, Step)]
         if not self._left_out.isdisjoint(steps):
             return False
-        read = (each.node.attributes["name"] for each in steps if is_read_of_tensor(each))
-        if not self._set.isdisjoint(read):
-            return False
-        return not self._records or not any(
-            each is not None and (each.is_in_place or is_of_few(each))
-            for each in map(self._code.called, steps)
+        return not self._records or not any(map(self._is_recorded, steps))
+
+    def _is_recorded(self, step: Step) -> bool:
+        """Whether those who record would have to hear of a step."""
+        entry = self._code.called(step)
+        if entry is not None:
+            return entry.is_in_place or is_of_few(entry)
+        name = str(step.node.attributes.get("name", ""))
+        return row(step.instruction).name == "set_tensor" or (
+            is_read_of_tensor(step) and name in self._set
         )
 
 
@@ -274,13 +278,14 @@ def _island(
     region: Region,
     live: frozenset[int],
     records: bool,
+    changing: frozenset[str],
 ) -> tuple[Island, tuple[int, ...]] | None:
     """The island that parts are, behind which the registers `live` are needed, and the registers
     that it empties; None if what it takes or gives is no native value."""
     whole = region
-    reads = ReadsInFront(registers, region, code.register_count + 1)
+    reads = ReadsInFront(registers, region, code.register_count + 1, changing)
     region, texts = reads.region, reads.texts
-    if any(map(is_read_of_tensor, parts_of(region))) or _changes_others(region):
+    if (records and any(map(is_read_of_tensor, parts_of(region)))) or _changes_others(region):
         return None
     uses = Row(registers)
     for part in region:

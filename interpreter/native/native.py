@@ -37,6 +37,7 @@ from ..plans.plan import Plan
 from ..plans.stretches import Search
 from .kinds import NotNative
 from .program import FAILED, STOPPED, compile_native, is_compiled
+from .reads import touches_tensors
 from .refusals import (
     LONGEST,
     count_refusal,
@@ -104,14 +105,21 @@ def native_of(
     if why:
         count_refusal(why)
         return None
-    return Native(lambda: code, arguments, _limit(), code_of)
+    touches = touches_tensors(code)
+    return Native(lambda: code, arguments, _limit(), code_of, touches_tensors=touches)
 
 
 def kept_native(
-    code: Callable[[], Code], looks: str, arguments: Sequence[Type], code_of: CodeOf
+    code: Callable[[], Code],
+    looks: str,
+    arguments: Sequence[Type],
+    code_of: CodeOf,
+    *,
+    touches_tensors: bool,
 ) -> Native:
     """The same of a code that is known by its looks, and made when it is needed."""
-    return Native(code, arguments, _limit(), code_of, looks=looks)
+    limit = _limit()
+    return Native(code, arguments, limit, code_of, looks=looks, touches_tensors=touches_tensors)
 
 
 def native_island(code: Code, arguments: Sequence[Type], registers: Sequence[int]) -> Native:
@@ -159,13 +167,16 @@ class Native:
         code_of: CodeOf | None = None,
         registers: Sequence[int] | None = None,
         looks: str = "",
+        touches_tensors: bool = False,
     ) -> None:
+        """Native code to be; whether the code `touches_tensors` that objects hold is told."""
         self._make_code, self._code_of = code, code_of
         self._looks = looks
         self._registers = registers
         self._how = _BOUND if registers is None else _CHECKED
         self._arguments = arguments
-        self.takes_tensors = registers is None and take_tensors(arguments)
+        is_whole = registers is None
+        self.takes_tensors = is_whole and (touches_tensors or take_tensors(arguments))
         self._limit = limit
         self._spent = 0.0
         self._in_plan = self._first_in_plan = 0.0
@@ -417,7 +428,10 @@ class Native:
         except NotNative as error:
             self._refuse(str(error))
             return
-        if self.takes_tensors and not source.crosses_plainly:
+        is_told = self.takes_tensors or self._registers is not None
+        if (self.takes_tensors and not source.crosses_plainly) or (
+            source.touches_tensors and not is_told
+        ):
             self._refuse("what it does with tensors is left to islands")
             return
         self._left_out = "; ".join(dict.fromkeys(source.left_out))

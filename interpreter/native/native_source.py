@@ -63,13 +63,22 @@ class NativeSource:
         """Whether there may be tensors in what is given, or written back to containers."""
         may_change = [each for each in self.arguments if each.family in ("list", "dict", "tuple")]
         assert self.result is not None
-        return any(map(holds_arrays, (self.result, *may_change)))
+        return self.touches_tensors or any(map(holds_arrays, (self.result, *may_change)))
 
     @property
     def gives_parts(self) -> bool:
         """Whether tensors that it is given, or parts of these, may be among the results."""
         assert self.result is not None
-        return _holds_others(self.result)
+        return self.touches_tensors or _holds_others(self.result)
+
+    @property
+    def touches_tensors(self) -> bool:
+        """Whether it reads or sets tensors that objects hold."""
+        return any(
+            holds_arrays(self.objects[name][slot])
+            for name, places in self.slots.items()
+            for slot in places
+        )
 
     @property
     def takes_objects(self) -> bool:

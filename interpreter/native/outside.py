@@ -19,7 +19,7 @@ from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import EnumType, TupleType, Type
 from ..values.objects import EnumMember, ScriptObject, python_class
 from ..values.outward import named_tuple_class
-from .kinds import NONE, Kind, NotNative, holds_arrays, kind_of
+from .kinds import NONE, Kind, NotNative, kind_of
 from .native_source import NativeSource
 
 __all__ = ["attribute_kinds", "check_name", "note_outside"]
@@ -63,10 +63,11 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
     elif isinstance(type, ClassType):
         source.outer[f"type {kind.name}"] = type
         attributes = attribute_kinds(kind, source)
-        if NONE not in attributes:
+        is_made = NONE not in attributes and not type.is_module
+        if is_made:
             source.outer[f"made {kind.name}"] = partial(ScriptObject, type)
         for slot, each in enumerate(attributes):
-            if each != NONE and (NONE not in attributes or slot in source.slots[kind.name]):
+            if each != NONE and (is_made or slot in source.slots[kind.name]):
                 _note(each, source, seen)
     for part in () if kind.family == "array" else kind.parts:
         _note(part, source, seen)
@@ -101,7 +102,6 @@ def _new(shown: Callable[..., object]) -> Callable[..., object]:
 
 def _attribute_kind(type: Type) -> Kind:
     try:
-        kind = kind_of(type)
+        return kind_of(type)
     except NotNative:
         return NONE
-    return NONE if holds_arrays(kind) else kind

@@ -7,7 +7,7 @@ loop:                              r9 = r0.slots[2]._array
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ...ir.graphs.graph import Node
 from ...typecheck.types.types import TENSOR
@@ -15,8 +15,9 @@ from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, row
 from ..plans.registers import Part, Registers, targets_of
 from ..plans.taken import is_object
+from .kinds import NotNative, holds_arrays, kind_of
 
-__all__ = ["ReadsInFront", "is_read_of_tensor", "names_set", "sources_of_reads"]
+__all__ = ["ReadsInFront", "is_read_of_tensor", "names_set", "sources_of_reads", "touches_tensors"]
 
 _MOVE = opcode("move")
 
@@ -24,6 +25,22 @@ _MOVE = opcode("move")
 def is_read_of_tensor(part: Part) -> bool:
     """Whether a part reads a tensor of an object."""
     return isinstance(part, Step) and row(part.instruction).name == "get_tensor"
+
+
+def touches_tensors(code: Code) -> bool:
+    """Whether a code reads or sets tensors of objects, or containers of theirs with tensors."""
+    nodes = (part.node for part in parts_of(code.body) if isinstance(part, Step))
+    return any(map(_touches_tensors, nodes))
+
+
+def _touches_tensors(node: Node) -> bool:
+    if node.kind not in ("prim::GetAttr", "prim::SetAttr"):
+        return False
+    held = node.output if node.kind == "prim::GetAttr" else node.inputs[1]
+    try:
+        return holds_arrays(kind_of(held.type))
+    except NotNative:
+        return False
 
 
 def names_set(code: Code) -> frozenset[str]:
@@ -45,11 +62,14 @@ class ReadsInFront:
     """A region with moves from registers of its own, the first of which is `first`, in the place of
     what reads tensors; `texts` are these by register.
 
-    One whose owner is made on the way stays where it is.
+    One whose owner is made on the way stays where it is, and so does what has one of the names of
+    what is `changing`.
     """
 
-    def __init__(self, registers: Registers, region: Iterable[Part], first: int) -> None:
-        self._registers, self._first = registers, first
+    def __init__(
+        self, registers: Registers, region: Iterable[Part], first: int, changing: Collection[str]
+    ) -> None:
+        self._registers, self._first, self._changing = registers, first, changing
         self._paths: dict[int, str] = {}
         self._own: set[int] = set()
         self._numbers: dict[str, int] = {}
@@ -92,7 +112,7 @@ class ReadsInFront:
 
     def _step(self, step: Step) -> list[Step]:
         name, place = row(step.instruction).name, ""
-        if name in ("get_slot", "get_tensor"):
+        if name in ("get_slot", "get_tensor") and self._stays(step.node):
             place = self._place(step)
         self._forget(targets_of(step))
         target = step.instruction[1]
@@ -106,8 +126,14 @@ class ReadsInFront:
             return [step]
         self._paths[target] = place
         users = (use.user for use in step.node.output.uses)
-        is_idle = all(u.kind == "prim::GetAttr" and u.output.type == TENSOR for u in users)
+        is_idle = all(
+            u.kind == "prim::GetAttr" and u.output.type == TENSOR and self._stays(u) for u in users
+        )
         return [] if is_idle else [step]
+
+    def _stays(self, read: Node) -> bool:
+        """Whether what a node reads stays what it is."""
+        return read.attributes["name"] not in self._changing
 
     def _place(self, step: Step) -> str:
         """The text of the slot that a step reads; empty if it is not known whose it is."""

@@ -16,6 +16,7 @@ from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.stretches import Search
 from .kinds import NotNative, holds_arrays, kind_of
+from .reads import touches_tensors
 
 __all__ = [
     *("LONGEST", "REFUSALS", "count_refusal", "is_off", "reason_against", "reason_of_arguments"),
@@ -45,7 +46,6 @@ def count_refusal(why: str) -> None:
 
 
 _CALLS: Final = frozenset(("function", "method"))
-_OF_OBJECTS: Final = frozenset(("get_tensor", "set_tensor"))
 
 
 def reason_against(code: Code, arguments: Sequence[Type], search: Search | None = None) -> str:
@@ -66,13 +66,12 @@ def reason_against(code: Code, arguments: Sequence[Type], search: Search | None 
     for entry in code.operators:
         if "Tensor" in entry.schema and not entry.native:
             return f"`{entry.name}` is over tensors"
-    if any(row(each).name in _OF_OBJECTS for each in code.instructions):
-        return "it reads or sets tensors of objects"  # which islands are given
     unknown = _unknown_call(code.body)
     if unknown:
         return f"a call of `{unknown}`"
     why = reason_of_arguments(arguments)
-    if not why and take_tensors(arguments) and (search or Search(code)).has_large:
+    has_tensors = not why and (take_tensors(arguments) or touches_tensors(code))
+    if has_tensors and (search or Search(code)).has_large:
         return "its steps over tensors are one call"
     return why if why or is_possible() else "nothing can be compiled here"
 

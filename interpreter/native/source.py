@@ -175,6 +175,8 @@ class _Writer(Steps):
         if not arrays:
             return
         written = written_places(self.code, registers or range(len(arguments)))
+        if written and self.source.touches_tensors:
+            raise NotNative("tensors of objects beside one that is written")
         for i in written:
             for j in arrays:
                 if i != j:

@@ -351,10 +351,7 @@ class Steps:
         self.source.slots[kind.name].add(slot)
         return found
 
-    def _write_get_tensor(self, step: Step, depth: int, state: State) -> None:
-        raise NotNative(f"the tensor `{step.node.attributes.get('name')}`")
-
-    _write_set_tensor = _write_get_tensor
+    _write_get_tensor, _write_set_tensor = _write_get_slot, _write_set_slot
 
     def _write_enum_name(self, step: Step, depth: int, state: State) -> None:
         self._members(step, depth, state, [name for name, _ in _enum(step).members])

@@ -73,7 +73,10 @@ class Executable:
         made.traits, made.writes, made.kept = facts.traits, facts.writes, kept
         made.native = None
         if facts.looks:
-            made.native = kept_native(lambda: made.code, facts.looks, facts.arguments, _code_of)
+            made.native = kept_native(
+                *(lambda: made.code, facts.looks, facts.arguments, _code_of),
+                touches_tensors=facts.traits.touches_tensors,
+            )
         elif not facts.traits.is_left:
             count_refusal(facts.refusal)
         return made

@@ -13,6 +13,7 @@ from ...typecheck.types.types import TENSOR, Type
 from ..code.code import Code
 from ..code.instructions import row
 from ..code.shared_views import SharedView
+from ..native.reads import touches_tensors
 
 __all__ = ["Traits", "traits_of"]
 
@@ -22,6 +23,7 @@ class Traits(NamedTuple):
 
     One that `shares_views` has conjugates that may have to share memory, for which values are
     tensors themselves; one that `asks_elsewhere` may make tensors of another device.
+    One that `touches_tensors` reads or sets some that objects hold.
     `sets` are the names of attributes that it sets itself; `calls` the methods that it calls, each
     with the type of its object, or None if it calls or makes anything else.
     """
@@ -34,6 +36,7 @@ class Traits(NamedTuple):
     sets: tuple[str, ...]
     calls_others: bool
     makes_objects: bool
+    touches_tensors: bool
     loops: bool
     length: int
     operand_count: int
@@ -69,6 +72,7 @@ def traits_of(graph: Graph, code: Code) -> Traits:
         sets=tuple(sorted({str(n.attributes["name"]) for n in nodes if n.kind == "prim::SetAttr"})),
         calls_others=not kinds.isdisjoint(_CALLING),
         makes_objects=not kinds.isdisjoint(_MAKING),
+        touches_tensors=touches_tensors(code),
         loops=code.has_loop,
         length=len(code.instructions),
         operand_count=code.operand_count,
