@@ -176,7 +176,7 @@ class _Finder:
         """Whether those who record would have to hear of a step."""
         entry = self._code.called(step)
         if entry is not None:
-            return entry.is_in_place or is_of_few(entry)
+            return entry.is_in_place or is_of_few(self._code, step)
         name = str(step.node.attributes.get("name", ""))
         return row(step.instruction).name == "set_tensor" or (
             is_read_of_tensor(step) and name in self._set
@@ -187,7 +187,7 @@ def _without_idle(code: Code, region: Region, begin: int, end: int) -> int:
     """Where parts begin without tensors in front of which nothing there reads."""
     while begin < end:
         part = region[begin]
-        if not isinstance(part, Step) or not is_maker(code.called(part)):
+        if not isinstance(part, Step) or not is_maker(code, part):
             break
         read = {value for each in parts_of(region[begin + 1 : end]) for value in each.node.inputs}
         if not read.isdisjoint(part.node.outputs):
@@ -340,15 +340,14 @@ def _tensors_made(code: Code, registers: Registers, region: Region, records: boo
 
 
 def _makes(code: Code, step: Step, records: bool) -> bool:
-    if is_maker(code.called(step)):
+    if is_maker(code, step):
         return True
     return lists_tensors(step.node) and step.node.output.type.list_of == TENSOR and not records
 
 
 def _makes_tensor(code: Code, part: Part) -> bool:
     """Whether a part makes a tensor of a list, of a dtype that native code has."""
-    entry = code.called(part) if isinstance(part, Step) else None
-    if not is_maker(entry) or part.node.kind != "aten::tensor":
+    if not isinstance(part, Step) or part.node.kind != "aten::tensor" or not is_maker(code, part):
         return False
     data, dtype, *_ = part.node.inputs
     element = data.type
@@ -485,7 +484,7 @@ class _Part:
     def small(self) -> list[Step]:
         """Its steps that make tensors of few numbers, which may prove to be many."""
         steps = (part for part in parts_of(self.code.body) if isinstance(part, Step))
-        return [each for each in steps if is_of_few(self.code.called(each))]
+        return [each for each in steps if is_of_few(self.code, each)]
 
     def __call__(self, *values: object) -> object:
         held = self._held(values) if self._tensors else values

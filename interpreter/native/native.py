@@ -20,7 +20,8 @@ from enum import Enum, auto
 from functools import partial
 from itertools import count
 from time import perf_counter, thread_time
-from typing import Any, Final
+from typing import Any, Final, Protocol
+from weakref import WeakSet
 
 import numpy as np
 
@@ -156,6 +157,13 @@ class _Stage(Enum):
     """Natively."""
 
 
+class Follower(Protocol):
+    """Who hopes for native code."""
+
+    def go_without_native(self) -> None:
+        """There will be none."""
+
+
 class Native:
     """The native code of a code, to be; `refusal` says why it has none, once that is known."""
 
@@ -196,6 +204,8 @@ class Native:
         self._draft_calls = 0
         self.refusal = ""
         self._left_out = ""
+        self.followers: WeakSet[Follower] = WeakSet()
+        """Who is told when there will be no native code."""
 
     @made_once
     def _code(self) -> Code:
@@ -305,6 +315,8 @@ class Native:
     def _refuse(self, why: str) -> None:
         self.refusal = why
         count_refusal(why)
+        for each in list(self.followers):
+            each.go_without_native()
 
     def _run_natively(self, values: Sequence[object], how: int) -> object:
         """The result, or `FAILED`; what takes long runs in a thread beside this one.

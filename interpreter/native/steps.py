@@ -39,7 +39,7 @@ from .kinds import (
 )
 from .native_source import NativeSource
 from .outside import attribute_kinds, check_name
-from .written import written_wholes
+from .written import forms_at, written_wholes
 
 __all__ = ["State", "Steps"]
 
@@ -483,6 +483,8 @@ class Steps:
         if target is None:
             self._add(depth, text)
             return
+        if form.gives == "written":
+            text = self._as(text, operands[0][1], ARRAY)
         if form.gives:
             results = [_GIVEN.get(form.gives, told)] * len(entry.signature.returns)
         else:
@@ -509,7 +511,7 @@ class Steps:
         assert step.node.signature is not None
         entry = TABLE.of(step.node.signature)
         kinds = [kind for _, kind in operands]
-        for form in entry.native:
+        for form in forms_at(entry, step.node):
             known = matches(form, entry.signature, kinds)
             if known is not None and all(operands[at][0] == each for at, each in form.at.items()):
                 if not form.of:

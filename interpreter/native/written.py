@@ -4,27 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir.graphs.graph import Value
+from ...ir.graphs.graph import Node, Value
+from ...ops.table.inline import Native
 from ...ops.table.record import Operator
 from ..code.code import Code, Step, parts_of
 from ..plans.registers import made_by, values_read
 from .kinds import NotNative
 from .reads import sources_of_reads
 
-__all__ = ["is_maker", "is_of_few", "written_places", "written_wholes"]
+__all__ = ["forms_at", "is_maker", "is_of_few", "written_places", "written_wholes"]
 
 
-def is_maker(entry: Operator | None) -> bool:
-    """Whether native code makes the tensors that an operator gives."""
-    return entry is not None and any(form.gives == "made" for form in entry.native)
+def forms_at(entry: Operator, node: Node) -> Sequence[Native]:
+    """The native forms of an operator at a node: a tensor that is only asked for its truth is a
+    truth value."""
+    if not any(form.gives == "bool" for form in entry.native):
+        return entry.native
+    is_asked = all(use.user.kind == "aten::Bool" for use in node.output.uses)
+    return [form for form in entry.native if (form.gives == "bool") is is_asked]
 
 
-def is_of_few(entry: Operator | None) -> bool:
-    """Whether native code makes the tensors that an operator gives of others, or writes to one of
-    them, which have to have few numbers then."""
+def is_maker(code: Code, step: Step) -> bool:
+    """Whether native code makes the tensors that a step gives."""
+    entry = code.called(step)
+    return entry is not None and any(form.gives == "made" for form in forms_at(entry, step.node))
+
+
+def is_of_few(code: Code, step: Step) -> bool:
+    """Whether native code makes the tensors that a step gives of others, or writes to one of them,
+    which have to have few numbers then."""
+    entry = code.called(step)
     if entry is None or "Tensor" not in entry.schema.partition("->")[0]:
         return False
-    return any(form.gives in ("made", "written") for form in entry.native)
+    return any(form.gives in ("made", "written") for form in forms_at(entry, step.node))
 
 
 def written_wholes(code: Code) -> set[Value]:
@@ -43,7 +55,7 @@ def written_places(code: Code, registers: Sequence[int]) -> list[int]:
     steps = [part for part in parts_of(code.body) if isinstance(part, Step)]
     own, found = set(made_by(code.body)), set[int]()
     sources = {node.output: number for node, number in sources_of_reads(code)}
-    makers = (each.node for each in steps if is_maker(code.called(each)))
+    makers = (each.node for each in steps if is_maker(code, each))
     made_here = {value for each in makers for value in each.outputs}
     for step in steps:
         entry = code.called(step)

@@ -98,6 +98,8 @@ class Way:
         if native is not None and native.takes_tensors and calls.recording is not None:
             native = None
         self._native = native
+        if native is not None:
+            native.followers.add(self)
         self._calls = calls
         self._invoke = invoke
         self._machine: Machine | None = None
@@ -244,10 +246,17 @@ class Way:
 
     def _made_plan(self) -> Plan | None:
         native = self._native
-        islands = ISLANDS if native is None or native.takes_tensors else None
+        is_hoped_for = native is not None and not native.takes_tensors and not native.refusal
+        islands = None if is_hoped_for else ISLANDS
         code, cuts = self.executable.code, self._cuts
         search = self.executable.search
         return make_plan(code, self._invoke, self._calls, islands, cuts, search)
+
+    def go_without_native(self) -> None:
+        """Make the plan anew, with islands, since there is no native code of the whole."""
+        with DEFINING:
+            if self.plan is not None and self._native and not self._native.takes_tensors:
+                self._make_anew(replace(self._cuts, former=self.plan))
 
     def _cut(self, steps: Collection[Step]) -> None:
         """Make the plan anew, with stretches that leave some more steps out."""

@@ -12,7 +12,7 @@ from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.declare import with_twin
 from ..table.formula import Part, formula
-from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline, native, small
+from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline, native, small, small_with_number
 from ..table.layouts import like
 from ..table.out_dtypes import CAN_CAST, CASTABLE, FOUND, OutDtype
 from ..table.pointwise import (
@@ -88,7 +88,8 @@ for _name, _sign, _alias, _kernel in (
                 f"array_real({{0}}) {_sign} array_real({{1}}))",
                 ("{0}[3] == 0", "{1}[3] == 0", "{0}[4] == {1}[4]"),
                 gives="bool",
-            ),
+            )
+            + small(_sign),
             formula=formula(_kernel.__name__, 0, 1, meets="operands"),
         )(_of_tensors)
         operator(
@@ -106,7 +107,8 @@ for _name, _sign, _alias, _kernel in (
                 ("{0}[3] == 0",),
                 of=("array float",),
                 gives="bool",
-            ),
+            )
+            + small_with_number(_sign),
             formula=formula(_kernel.__name__, 0, 1, meets="operands"),
         )(_of_number)
         operator(f"aten::{_spelling}_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(

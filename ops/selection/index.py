@@ -233,6 +233,7 @@ operator(
     "-> Tensor(a!)",
     "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor(a!)",
+    native=native("small_put({0}, {1}, {2})", at={3: "False"}, gives="written"),
     prepared=True,
     written="unchecked",
     face="both",
