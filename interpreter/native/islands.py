@@ -121,7 +121,7 @@ class _Finder:
         first = max([first, *(b for a, b in test_spans(region) if a < first < b)])
         loops = list(self._behind_loops(region, first, min(ends)))
         for end in dict.fromkeys((*ends, *reversed(loops[-_MOST_CUT:]), *loops[:1])):
-            begin = _without_idle(self._code, region, first, end)
+            begin = _without_idle(self._registers, region, first, end)
             parts = region[begin:end]
             if any(isinstance(part, Repeat) for part in parts):
                 live = needed[end]
@@ -183,14 +183,16 @@ class _Finder:
         )
 
 
-def _without_idle(code: Code, region: Region, begin: int, end: int) -> int:
-    """Where parts begin without tensors in front of which nothing there reads."""
+def _without_idle(registers: Registers, region: Region, begin: int, end: int) -> int:
+    """Where parts begin without steps in front of which nothing there reads."""
     while begin < end:
         part = region[begin]
-        if not isinstance(part, Step) or not is_maker(code, part):
+        if not isinstance(part, Step):
             break
-        read = {value for each in parts_of(region[begin + 1 : end]) for value in each.node.inputs}
-        if not read.isdisjoint(part.node.outputs):
+        uses = Row(registers)
+        for each in region[begin + 1 : end]:
+            uses.add(each)
+        if not uses.exposed.isdisjoint(targets_of(part)):
             break
         begin += 1
     return begin

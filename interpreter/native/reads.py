@@ -67,12 +67,13 @@ class ReadsInFront:
     """
 
     def __init__(
-        self, registers: Registers, region: Iterable[Part], first: int, changing: Collection[str]
+        self, registers: Registers, region: Region, first: int, changing: Collection[str]
     ) -> None:
         self._registers, self._first, self._changing = registers, first, changing
         self._paths: dict[int, str] = {}
         self._own: set[int] = set()
         self._numbers: dict[str, int] = {}
+        self._nodes = {part.node for part in parts_of(region)}
         self.region = self._rewritten(region)
 
     @property
@@ -126,10 +127,12 @@ class ReadsInFront:
             return [step]
         self._paths[target] = place
         users = (use.user for use in step.node.output.uses)
-        is_idle = all(
-            u.kind == "prim::GetAttr" and u.output.type == TENSOR and self._stays(u) for u in users
-        )
-        return [] if is_idle else [step]
+        return [] if all(map(self._goes_in_front, users)) else [step]
+
+    def _goes_in_front(self, user: Node) -> bool:
+        """Whether what uses an object reads a tensor of it here, where that is read in front."""
+        is_read = user.kind == "prim::GetAttr" and user.output.type == TENSOR
+        return is_read and user in self._nodes and self._stays(user)
 
     def _stays(self, read: Node) -> bool:
         """Whether what a node reads stays what it is."""

@@ -163,3 +163,54 @@ def test_an_island_takes_and_sets_members_of_enumerations(monkeypatch: Any) -> N
     assert [each.is_native for each in islands_of(scripted)] == [True]
     assert [each.why_not for each in islands_of(scripted)] == [""]
     assert scripted.phase == module.phase
+
+
+class Embedded(nn.Module):
+    """What an island in front of a layer is given and gives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Embedding(9, 3)
+        self.count = 0
+
+    def forward(self, words: list[str]) -> Tensor:
+        ids: list[int] = []
+        for word in words:
+            ids.append(len(word) % 9)
+            self.count += 1
+        return self.layer(torch.tensor(ids))
+
+
+def test_objects_are_there_behind_islands_that_read_nothing_of_them() -> None:
+    scripted = torch.jit.script(Embedded())
+    with torch.no_grad():
+        for words in (["a", "bb"], ["", "ccc", "a"]):
+            found = scripted(words)
+            assert torch.equal(found, scripted.layer.weight[[len(word) for word in words]])
+    assert [each.is_native for each in islands_of(scripted)] == [True]
+    assert scripted.count == 5
+
+
+class Hashed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bag = nn.EmbeddingBag(16, 3)
+
+    def forward(self, rows: list[list[str]]) -> Tensor:
+        ids: list[int] = []
+        offsets: list[int] = []
+        for row in rows:
+            offsets.append(len(ids))
+            for word in row:
+                ids.append(len(word))
+        return self.bag(torch.tensor(ids), torch.tensor(offsets))
+
+
+def test_what_is_idle_in_front_is_no_part_of_an_island() -> None:
+    model = Hashed()
+    scripted = torch.jit.script(model)
+    rows = [["a", "bb"], ["ccc"]]
+    with torch.no_grad():
+        for _ in range(3):
+            assert torch.equal(scripted(rows), model(rows))
+    assert [len(each.code.body) > 5 for each in islands_of(scripted)] == [True]
