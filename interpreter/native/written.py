@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...ir.graphs.graph import Node, Value
 from ...ops.table.inline import Native
 from ...ops.table.record import Operator
+from ...ops.table.table import TABLE
 from ..code.code import Code, Step, parts_of
 from ..plans.registers import made_by, values_read
 from .kinds import NotNative
@@ -20,8 +21,14 @@ def forms_at(entry: Operator, node: Node) -> Sequence[Native]:
     truth value."""
     if not any(form.gives == "bool" for form in entry.native):
         return entry.native
-    is_asked = all(use.user.kind == "aten::Bool" for use in node.output.uses)
+    is_asked = all(_takes_truth(use.user) for use in node.output.uses)
     return [form for form in entry.native if (form.gives == "bool") is is_asked]
+
+
+def _takes_truth(node: Node) -> bool:
+    """Whether an operator over a tensor has a form for its truth value."""
+    entry = None if node.signature is None else TABLE.operator(node.signature.full_name)
+    return entry is not None and any("bool" in form.of for form in entry.native)
 
 
 def is_maker(code: Code, step: Step) -> bool:
