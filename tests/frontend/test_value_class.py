@@ -133,6 +133,8 @@ def test_constructors_are_those_of_dataclasses() -> None:
         assert repr(ours(1)) == repr(usual(1))
         assert repr(ours(a=2, b="c")) == repr(usual(2, "c"))
         assert inspect.signature(ours) == inspect.signature(usual)
+        if not slots:
+            assert vars(ours(1)) == vars(usual(1))
         for wrong in ((), (1, "b", True)):
             told = []
             for each in (ours, usual):

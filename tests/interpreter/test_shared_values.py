@@ -172,3 +172,11 @@ def test_names_of_arguments() -> None:
 
     assert torch._jit_internal.get_callable_argument_names(positional) == ["y"]
     assert torch._jit_internal.get_callable_argument_names(1) == []
+
+
+def test_what_is_not_yet_an_object_has_no_attributes() -> None:
+    """As where one is copied or loaded."""
+    empty = torch.jit.RecursiveScriptClass.__new__(torch.jit.RecursiveScriptClass)
+    for name in ("count", "_c", "__count__"):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+            getattr(empty, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rushlight.cli.arguments.options import add_sizes
 from rushlight.cli.failure import CommandError
 from rushlight.cli.inputs import convert, read_inputs
 from rushlight.cli.output import arrays_of, write_output
@@ -202,3 +204,14 @@ def test_results_are_written_by_name(tmp_path: Path) -> None:
         write_output(str(path), "text")
     with pytest.raises(CommandError, match="No such file or directory"):
         write_output(str(tmp_path / "none" / "out.npz"), tensor)
+
+
+def test_help_says_where_a_size_may_be_a_name() -> None:
+    for named in (False, True):
+        parser = argparse.ArgumentParser()
+        add_sizes(parser, named=named)
+        text = " ".join(parser.format_help().split())
+        assert ("a name is a size that varies" in text) is named
+        given = parser.parse_args(["--input", "2,3:int64"])
+        assert given.input[0].numbers == [2, 3]
+    assert parser.parse_args(["--input", "n,3"]).input[0].numbers == [1, 3]
