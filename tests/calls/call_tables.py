@@ -27,7 +27,9 @@ class Table:
     def names(self, library: ModuleType) -> dict[str, Any]:
         """What expressions can name."""
         names = {"torch": library, "F": library.nn.functional, "nan": math.nan, "inf": math.inf}
-        exec(self.setup, names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(self.setup, names)
         return names
 
 

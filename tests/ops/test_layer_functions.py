@@ -14,6 +14,7 @@ from recorded import load
 
 import rushlight
 from rushlight.nn import functional
+from rushlight.ops.kernels import family
 from rushlight.ops.special_functions.error_functions import erf, erfc, erfinv
 from rushlight.ops.tensors.tensor import Tensor
 
@@ -133,3 +134,16 @@ def test_many_classes_lose_row_by_row_what_few_do_at_once() -> None:
     double = functional.multilabel_margin_loss(scores.double(), named, reduction="none")
     assert double.dtype is rushlight.float64
     rushlight.testing.assert_close(double.float(), each)
+
+
+def test_kernels_of_losses_leave_other_dtypes_to_operators() -> None:
+    kernels = family("elementwise.pair_losses")
+    if kernels is None:
+        pytest.skip("there is no native code here")
+    for dtype in (rushlight.int32, rushlight.bool, rushlight.complex64, rushlight.float8_e5m2):
+        x = rushlight.ones(3).to(dtype)._array
+        for form in ("squared", "absolute", "smooth", "logits"):
+            assert kernels.pair_losses(form, x, x) is None
+    for dtype in (rushlight.float32, rushlight.float64, rushlight.bfloat16):
+        x = rushlight.ones(3).to(dtype)._array
+        assert kernels.pair_losses("squared", x, x).tolist() == [0.0, 0.0, 0.0]
