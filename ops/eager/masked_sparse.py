@@ -112,7 +112,8 @@ def _held(input: Tensor, mask: Tensor, fill: Tensor) -> _Held:
 def _numbers(places: Array, sizes: Sequence[int]) -> Array:
     """One number for the place of each element, in their order."""
     steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    return np.asarray(np.array(steps, np.int64) @ places, np.int64).reshape(places.shape[1:])
+    found: Array = (np.array(steps, np.int64)[:, None] * places).sum(0)
+    return found
 
 
 def _tensor(places: Array, values: Tensor, shape: Sequence[int], in_order: bool = False) -> Tensor:

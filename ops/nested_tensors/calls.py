@@ -225,7 +225,12 @@ def squeeze(tensor: Tensor, dim: int | None = None) -> Tensor:
             "this feature, please open an issue on github describing your use case."
         )
     place, parts = _inner(tensor, dim), parts_of(tensor)
-    if place < 0 or any(part.shape[place] != 1 for part in parts):
+    if place < 0:
+        raise RuntimeError(
+            "squeeze(): For nested tensors, squeezing dimension 0 is not supported at the moment "
+            "if you need this feature, please open an issue on github describing your use case."
+        )
+    if any(part.shape[place] != 1 for part in parts):
         return tensor
     return of_parts([part.squeeze(place) for part in parts], tensor.dtype)
 
@@ -259,6 +264,8 @@ def _in_sizes(name: str, tensor: Tensor, given: Sequence[int]) -> Tensor:
     parts = parts_of(tensor)
     if not given:
         raise RuntimeError("shape '[]' is invalid for a nested tensor")
+    if not parts:
+        raise RuntimeError("empty nested tensor cannot be reshaped")
     if given[0] != len(parts):
         raise RuntimeError(
             f"{name}: For now nested {name} cannot change or infer the implicit batch dimension"
@@ -326,6 +333,11 @@ def softmax(tensor: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
 @form("linear")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The linear layer of each part."""
+    if input.ndim != 3 or weight.ndim != 2:
+        raise RuntimeError(
+            "Linear requires nested_tensor.dim == 3 and dense_matrix.dim == 2. Nested tensor dim: "
+            f"{input.ndim}. Dense tensor dim: {weight.ndim}"
+        )
     last = input.size(-1)
     if last != weight.shape[1]:
         raise RuntimeError(
@@ -384,6 +396,11 @@ def attention(query: Tensor, key: Tensor, value: Tensor, *rest: object, **named:
     """The attention of each part: (heads, positions, width) each."""
     if not all(map(is_nested, (query, key, value))):
         raise RuntimeError("scaled_dot_product_attention: query, key and value must all be nested")
+    if (rest[0] if rest else named.get("attn_mask")) is not None:
+        raise RuntimeError(
+            "Scaled_dot_product_attention: Nested tensors for query / key are not supported when "
+            "an explicit attn_mask is set"
+        )
     function = aten.scaled_dot_product_attention
     made = [function(*row, *rest, **named) for row in zip(query, key, value, strict=True)]
     return of_parts(made, query.dtype)

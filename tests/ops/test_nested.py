@@ -246,3 +246,25 @@ def test_what_dtypes_nested_tensors_have_and_where_they_are() -> None:
     assert whole.type_as(nested).dtype is torch.float32
     assert torch.ones(2).type_as(whole).dtype is torch.int64
     assert torch.is_floating_point(nested)
+
+
+def test_what_torch_has_no_form_for() -> None:
+    n = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(1, 3)])
+    vectors = torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])
+    linear = torch.nn.functional.linear
+    with pytest.raises(RuntimeError, match=r"Nested tensor dim: 2. Dense tensor dim: 2"):
+        linear(vectors, torch.ones(2, 2))
+    with pytest.raises(RuntimeError, match=r"Nested tensor dim: 3. Dense tensor dim: 3"):
+        linear(n, torch.ones(2, 2, 3))
+    for name in ("view", "reshape"):
+        with pytest.raises(RuntimeError, match="empty nested tensor cannot be reshaped"):
+            getattr(torch.nested.nested_tensor([]), name)(-1)
+    with pytest.raises(RuntimeError, match="squeezing dimension 0 is not supported"):
+        n.squeeze(0)
+    heads = torch.nested.nested_tensor([torch.ones(2, 4, 3), torch.ones(2, 1, 3)])
+    attention = torch.nn.functional.scaled_dot_product_attention
+    assert attention(heads, heads, heads, attn_mask=None).is_nested
+    with pytest.raises(RuntimeError, match="when an explicit attn_mask is set"):
+        attention(heads, heads, heads, attn_mask=torch.ones(1, dtype=torch.bool))
+    with pytest.raises(RuntimeError, match="when an explicit attn_mask is set"):
+        attention(heads, heads, heads, torch.ones(1, dtype=torch.bool))
