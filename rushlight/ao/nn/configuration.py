@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ...nn.modules.module import Module
 
-__all__ = ["Configuration", "weight_quantizer"]
+__all__ = ["Configuration", "configuration_of", "weight_quantizer"]
 
 
 class Configuration(Protocol):
@@ -20,6 +20,20 @@ class Configuration(Protocol):
     @property
     def weight(self) -> Callable[..., Module]:
         """Makes what observes its weight."""
+
+
+def configuration_of(module: Module) -> Configuration:
+    """That of a layer of floats which is to become another one.
+
+    Raises:
+        AssertionError: it has none.
+    """
+    if not hasattr(module, "qconfig"):
+        raise AssertionError("Input float module must have qconfig defined")
+    found: Configuration | None = module.qconfig
+    if not found:
+        raise AssertionError("Input float module must have a valid qconfig")
+    return found
 
 
 def weight_quantizer(qconfig: Configuration, device: object, dtype: object) -> Module:

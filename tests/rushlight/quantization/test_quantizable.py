@@ -176,3 +176,20 @@ def test_refusals() -> None:
         quantizable.LSTM(3, 4, 2, dropout=0.5)
     with pytest.raises(ValueError, match="takes batches"):
         quantizable.MultiheadAttention(4, 2)(*[torch.rand(3, 4)] * 3)
+
+
+@pytest.mark.parametrize("name", ["Linear", "Conv2d", "Embedding", "EmbeddingBag"])
+def test_layers_need_a_configuration_to_be_trained_in_quantized_form(name: str) -> None:
+    sizes = (2, 3, 1) if name == "Conv2d" else (2, 3)
+    layer = getattr(nn, name)(*sizes)
+    convert = getattr(torch.ao.nn.qat, name).from_float
+    with pytest.raises(AssertionError, match="must have qconfig defined"):
+        convert(layer)
+    layer.qconfig = None
+    with pytest.raises(AssertionError, match="must have a valid qconfig"):
+        convert(layer)
+
+
+def test_fused_layers_have_one_base() -> None:
+    made = torch.ao.nn.intrinsic.ConvReLU2d(nn.Conv2d(1, 1, 1), nn.ReLU())
+    assert isinstance(made, torch.ao.nn.intrinsic._FusedModule)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....module_names import names_of
 from .modules import fused
 from .modules.fused import *  # noqa: F403
+from .modules.fused import _FusedModule as _FusedModule
 
 __all__ = fused.__all__
 

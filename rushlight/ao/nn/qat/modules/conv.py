@@ -9,7 +9,7 @@ from .....nn.modules import conv as floats
 from .....nn.modules.module import Module
 from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.tensor import Parameter, Tensor
-from ...configuration import Configuration, weight_quantizer
+from ...configuration import Configuration, configuration_of, weight_quantizer
 from ...intrinsic.modules import fused
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
@@ -49,9 +49,7 @@ class _ConvNd(floats._ConvNd):
                 f"qat.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}, got "
                 f"{type(mod).__name__}"
             )
-        if not getattr(mod, "qconfig", None):
-            raise AssertionError("Input float module must have qconfig defined")
-        qconfig = mod.qconfig
+        qconfig = configuration_of(mod)
         if isinstance(mod, fused._FusedModule):
             mod = mod[0]
         kind: Callable[..., Self] = cls

@@ -9,7 +9,7 @@ from .....nn.modules import sparse as floats
 from .....nn.modules.module import Module
 from .....ops.memory.dtype import QSCHEMES, Device, DType
 from .....ops.tensors.tensor import Tensor
-from ...configuration import Configuration, weight_quantizer
+from ...configuration import Configuration, configuration_of, weight_quantizer
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -38,9 +38,7 @@ def _check(cls: type[_RoundsRows], mod: Module) -> None:
     name = cls.__name__
     if type(mod) is not cls._FLOAT_MODULE:
         raise AssertionError(f" qat.{name}.from_float only works for {cls._FLOAT_MODULE.__name__}")
-    if not getattr(mod, "qconfig", None):
-        raise AssertionError("Input float module must have qconfig defined")
-    _with_float_zero_points(mod.qconfig.weight(), name)
+    _with_float_zero_points(configuration_of(mod).weight(), name)
 
 
 class _RoundsRows(Module):

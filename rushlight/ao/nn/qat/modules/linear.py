@@ -14,7 +14,7 @@ from .....nn.utils.parametrize import (
 )
 from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.tensor import Parameter, Tensor
-from ...configuration import Configuration, weight_quantizer
+from ...configuration import Configuration, configuration_of, weight_quantizer
 from ...intrinsic.modules import fused
 
 __all__ = ["Linear"]
@@ -59,9 +59,7 @@ class Linear(floats.Linear):
                 f"qat.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}, "
                 f"got {type_before_parametrizations(mod).__name__}"
             )
-        if not getattr(mod, "qconfig", None):
-            raise AssertionError("Input float module must have qconfig defined")
-        qconfig = mod.qconfig
+        qconfig = configuration_of(mod)
         if type_before_parametrizations(mod) is fused.LinearReLU:
             mod = next(mod.children())
         made = cls(mod.in_features, mod.out_features, bias=mod.bias is not None, qconfig=qconfig)

@@ -15,7 +15,7 @@ from ......nn.utils.fusion import fuse_conv_bn_weights
 from ......ops.tensors.tensor import Parameter, Tensor
 from .....nn.qat.modules import conv
 from .....nn.qat.modules.conv import _sizes
-from ....configuration import Configuration
+from ....configuration import Configuration, configuration_of
 from ...modules import fused
 from .normed import Normed
 
@@ -133,8 +133,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
             raise AssertionError(
                 f"qat.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__}"
             )
-        if not getattr(mod, "qconfig", None):
-            raise AssertionError("Input float module must have qconfig defined")
+        qconfig = configuration_of(mod)
         source, norm, *_ = mod.children()
         *numbers, _, padding_mode = _sizes(source)
         kind: Callable[..., Self] = cls
@@ -145,7 +144,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
             norm.eps,
             norm.momentum,
             False,
-            mod.qconfig,
+            qconfig,
         )
         made.weight = source.weight
         made.bias = source.bias
