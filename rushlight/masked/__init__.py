@@ -26,17 +26,17 @@ def _combine_input_and_mask(op: Any, input: Any, mask: Tensor | None, *args: obj
 
     Args:
         op: the function, by whose name it is known.
-        input: a tensor, or a MaskedTensor, whose mask `mask` is joined to.
+        input: a tensor, or a MaskedTensor, whose own mask counts in the place of `mask`.
         args: what the function is called with besides.
     """
+    if hasattr(input, "get_mask"):
+        input, mask = input.get_data(), input.get_mask()
     if mask is None:
         return input  # type: ignore[no-any-return]
     if not callable(op):
         raise ValueError(
             f"_combine_input_and_mask expected masked operation (got {type(op).__name__} object)"
         )
-    if hasattr(input, "get_mask"):
-        input, mask = input.get_data(), input.get_mask() & mask
     return _filled_for(op.__name__, input, mask, *args)
 
 
