@@ -282,3 +282,20 @@ def places_of(n: int):
 
 def test_objects_are_indexed_and_asked_what_they_hold() -> None:
     assert torch.jit.script(places_of)(4) == (10, True, False)
+
+
+class Wrong:
+    def __init__(self, n: int) -> None:
+        self.n = n + "a"  # type: ignore[operator]
+
+
+def test_mistakes_in_a_class_are_told_with_the_use_that_led_there() -> None:
+    def uses(n: int) -> int:
+        return Wrong(n).n
+
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(uses)
+    (found,) = caught.value.diagnostics  # type: ignore[attr-defined]
+    (demand,) = found.demands
+    assert demand.callee.endswith("Wrong")
+    assert (demand.caller, demand.span.text) == ("uses", "Wrong")

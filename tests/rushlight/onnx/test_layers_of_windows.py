@@ -29,6 +29,18 @@ LAYERS: list[tuple[Any, tuple[Any, ...]]] = [
     (nn.AdaptiveMaxPool2d((4, 3), return_indices=True), (IMAGE,)),
     (nn.AdaptiveMaxPool1d(5), (LINE[0],)),
     (nn.AvgPool2d(2, padding=1, divisor_override=3), (IMAGE,)),
+    *(
+        (pool, (IMAGE,))
+        for stride in (None, 1, (2, 1))
+        for up in (False, True)
+        for pool in (
+            nn.MaxPool2d(3, stride, 1, ceil_mode=up),
+            nn.AvgPool2d(3, stride, 1, up, count_include_pad=False),
+        )
+    ),
+    (nn.MaxPool2d(2, 1, dilation=2), (IMAGE,)),
+    (nn.MaxPool1d(3, 2), (LINE,)),
+    (nn.LPPool2d(2, 3, 2), (IMAGE,)),
     (nn.Unfold((2, 3), dilation=(1, 2), padding=1, stride=2), (IMAGE,)),
     (nn.Fold((4, 5), (2, 2)), (torch.linspace(0, 1, 96).reshape(1, 8, 12),)),
     *(
