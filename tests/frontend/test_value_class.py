@@ -121,6 +121,7 @@ def test_constructors_are_those_of_dataclasses() -> None:
             a: int
             b: str = "b"
             c: bool = dataclasses.field(default=False, init=False)
+            unset: int = dataclasses.field(init=False, repr=False, compare=False)
 
             def __post_init__(self) -> None:
                 object.__setattr__(self, "b", self.b * 2)
@@ -133,6 +134,7 @@ def test_constructors_are_those_of_dataclasses() -> None:
         assert repr(ours(1)) == repr(usual(1))
         assert repr(ours(a=2, b="c")) == repr(usual(2, "c"))
         assert inspect.signature(ours) == inspect.signature(usual)
+        assert not any(hasattr(each(1), "unset") for each in (ours, usual))
         if not slots:
             assert vars(ours(1)) == vars(usual(1))
         for wrong in ((), (1, "b", True)):
