@@ -165,13 +165,27 @@ class _Recorded:
         self, outputs: Sequence[Tensor], grads: Sequence[Tensor | None] | None, keep: bool = False
     ) -> object:
         """The gradients of the inputs, in their structure."""
+        wanted = any(g is not None and _is_recorded(g) for g in grads or ())
+        create = (is_recording() and wanted) or self.creates(outputs)
+        return tree_unflatten(self.flat_gradients(outputs, grads, create, keep), self.spec)
+
+    def creates(self, outputs: Sequence[Tensor]) -> bool:
+        """Whether gradients of these outputs by vectors without a history are to be recorded."""
+        return is_recording() and self.wants_more(list(filter(_is_recorded, outputs)))
+
+    def flat_gradients(
+        self,
+        outputs: Sequence[Tensor],
+        grads: Sequence[Tensor | None] | None,
+        create: bool,
+        keep: bool = False,
+    ) -> list[Tensor]:
+        """The gradients of all inputs, recorded or not."""
         pairs = [
             (output, None if grads is None else grads[place])
             for place, output in enumerate(outputs)
             if _is_recorded(output)
         ]
-        wanted = any(g is not None and _is_recorded(g) for _, g in pairs)
-        create = is_recording() and (wanted or self.wants_more([output for output, _ in pairs]))
         found: Sequence[Tensor | None] = [None] * len(self.tensors)
         if pairs:
             with enable_grad(), _passing(self.forwards):
@@ -183,11 +197,10 @@ class _Recorded:
                     create_graph=create,
                     allow_unused=True,
                 )
-        zeros = [
+        return [
             x.new_zeros(x.shape) if g is None else g
             for g, x in zip(found, self.tensors, strict=True)
         ]
-        return tree_unflatten(zeros, self.spec)
 
     def shown(self, value: object) -> Any:
         """Results as they are given: without this transform's own history if nobody wants more."""

@@ -24,11 +24,11 @@ __all__ = ["hessian", "jacfwd", "jacrev"]
 
 def _rows(run: _Recorded, output: Tensor) -> list[list[Tensor]]:
     """For each element of an output the gradients of the inputs."""
-    flat = output.reshape(-1)
-    found = []
-    for place in range(flat.shape[0]):
-        found.append(tree_flatten(run.gradients([flat[place]], None, keep=True))[0])
-    return found
+    count = output.numel()
+    units = eager_function("aten::eye")(count, dtype=output.dtype, device=output.device)
+    vectors = units.reshape([count, *output.shape]).unbind(0)
+    create = run.creates([output])
+    return [run.flat_gradients([output], [each], create, keep=True) for each in vectors]
 
 
 def _jacobian_of(run: _Recorded, output: Tensor) -> object:
