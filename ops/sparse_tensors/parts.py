@@ -61,37 +61,16 @@ class Coo(NamedTuple):
         """Coalesced."""
         if self.coalesced:
             return self
-        found = flat_places(self)
-        alone = self._alone(found)
-        if alone is not None:
-            return alone
-        keys, back = np.unique(found, return_inverse=True)
-        empty = self.values.new_zeros([len(keys), *self.values.shape[1:]])
-        values = _add_at(empty, 0, Tensor._of(back.reshape(-1).astype(np.int64)), self.values)
-        return Coo(_unravelled(keys, self.sizes[: self.depth]), values, self.sizes, True)
-
-    def _alone(self, places: Array) -> Coo | None:
-        """Coalesced rows of numbers where nobody asks for gradients or listens; else None."""
-        values = self.values
-        if not (are_unheard(values) and places.size):
-            return None
+        keys, back = _told_apart(flat_places(self))
+        indices, values = _unravelled(keys, self.sizes[: self.depth]), self.values
         array = values._array
-        if self.depth != 1 or array.dtype.char not in "fd":
-            return None
-        order = argsort_stable(places, True, 0, False)
-        ordered = places[order]
-        is_first = np.empty(len(ordered), np.bool_)
-        is_first[0] = True
-        np.not_equal(ordered[1:], ordered[:-1], is_first[1:])
-        if is_first.all():
-            keys, sums = ordered, array[order]
-        else:
-            keys, back = ordered[is_first], np.empty(len(ordered), np.int64)
-            back[order] = np.cumsum(is_first) - 1
-            sums = np.zeros((len(keys), *array.shape[1:]), array.dtype)
-            if not combined_natively(sums, 0, back, np.ascontiguousarray(array), "sum"):
-                np.add.at(sums, back, array)
-        return Coo(Tensor._of(keys[None]), Tensor._of(sums), self.sizes, True)
+        if not (are_unheard(values) and array.dtype.char in "fd"):
+            empty = values.new_zeros([len(keys), *values.shape[1:]])
+            return Coo(indices, _add_at(empty, 0, Tensor._of(back), values), self.sizes, True)
+        sums = np.zeros((len(keys), *array.shape[1:]), array.dtype)
+        if not combined_natively(sums, 0, back, np.ascontiguousarray(array), "sum"):
+            np.add.at(sums, back, array)
+        return Coo(indices, Tensor._of(sums), self.sizes, True)
 
     def pieces(self) -> dict[str, Tensor]:
         """What is printed, by name."""
@@ -201,6 +180,16 @@ def flat_places(given: Coo) -> Array:
     for row, size in zip(indices, given.sizes, strict=False):
         places = places * size + row
     return places
+
+
+def _told_apart(places: Array) -> tuple[Array, Array]:
+    """The places that there are, each once and in order, and of each element which one it has."""
+    order = argsort_stable(places, True, 0, False)
+    ordered, is_first = places[order], np.ones(len(order), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], is_first[1:])
+    back = np.empty(len(order), np.int64)
+    back[order] = np.cumsum(is_first) - 1
+    return ordered[is_first], back
 
 
 def _unravelled(places: Array, sizes: Sequence[int]) -> Tensor:

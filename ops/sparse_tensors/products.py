@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..eager.aten import aten
+from ..eager.dispatch import eager_function
 from ..memory.dtype import Array, Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
@@ -202,7 +203,8 @@ def sampled_addmm(
         return select_places(a @ b, matrix) * alpha + matrix * beta
     own = own.once()
     rows, columns = own.to_coo().indices.unbind(0)
-    products = (_select(a, 0, rows) * _select(b.t(), 0, columns)).sum(1)
+    pairs = [_select(a, 0, rows), _select(b.t().contiguous(), 0, columns)]
+    products = eager_function("aten::einsum")("ij,ij->i", pairs)
     return of_parts(own.with_values(products * alpha + own.values * beta))
 
 
