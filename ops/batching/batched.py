@@ -139,6 +139,9 @@ def for_all(
         return _viewed(level, turn, func, args, kwargs)
     if name == "__getitem__":
         _refuse_masks(args[1])
+        picked = _picked(level, args[0], args[1])
+        if picked is not None:
+            return picked
         return _viewed(level, indexed, func, args, kwargs)
     if name == "detach_":
         args[0]._value = args[0]._value.detach()
@@ -163,6 +166,21 @@ def _refuse_masks(key: object) -> None:
                 "vmap: We do not support batching operators that can support dynamic shape. "
                 "Attempting to batch over indexing with a boolean mask."
             )
+
+
+def _picked(level: Level, value: Tensor, key: object) -> Tensor | None:
+    """Parts by numbers that each slice has tensors of for itself; None by other keys."""
+    keys = key if isinstance(key, tuple) else (key,)
+    picks = [each._value for each in keys if _is_at(each, level)]
+    is_known = level.count and len(picks) == len(keys) and len({each.dim() for each in picks}) == 1
+    if not is_known or any(each.dtype.kind not in "iu" for each in picks):
+        return None
+    if not _is_at(value, level):
+        return None if level_of(value) is not None else Batched.over(value[tuple(picks)], level)
+    if len(picks) >= value._value.dim():
+        return None
+    rows = aten.arange(level.count).reshape([level.count, *[1] * (picks[0].dim() - 1)])
+    return Batched.over(value._value[(rows, *picks)], level)
 
 
 def _viewed(

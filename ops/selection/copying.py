@@ -72,6 +72,7 @@ def fill_from(self: Array, value: Array) -> Array:
 
 @operator(
     "aten::zero_(Tensor(a!) self) -> Tensor(a!)",
+    on_slices="elements",
     written="unchecked",
     parts=lambda result, self: [filled_with(0, result)],
 )

@@ -409,6 +409,7 @@ def _interleaved(
 @operator(
     "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, "
     "SymInt? output_size=None) -> Tensor",
+    on_slices="dims",
     out="",
     parts=_interleaved,
 )

@@ -45,6 +45,12 @@ AT_ONCE: dict[str, Case] = {
     "tile": (lambda x: x.tile(2) + x.tile((1, 1, 2)), (X,)),
     "roll": (lambda x: x.roll((1, 2), (0, 1)), (X,)),
     "masked_fill": (lambda x: x.masked_fill(x > 0, 2.0), (X,)),
+    "zeros in place": (lambda x: x + x.clone().zero_(), (X,)),
+    "repeat_interleave": (lambda x: x.repeat_interleave(2, 1), (X,)),
+    "parts by numbers": (lambda x, i: x[i[0]] * 1, (X, PLACES)),
+    "a part by a number": (lambda x, i: x[i[0, 0]] + x[i[1, 1] - 4], (X, PLACES)),
+    "elements by numbers": (lambda x, i: x[i[0], i[1]], (X, PLACES)),
+    "rows of one table by numbers": (lambda i: TABLE[i[0]], (PLACES,)),
     "like": (lambda x: torch.zeros_like(x) + torch.full_like(x, 2) + torch.ones_like(x), (X,)),
     "new": (_new, (X,)),
     **{
@@ -135,6 +141,8 @@ REFUSED: dict[str, Case] = {
     "sizes that are normalised": (lambda x: F.layer_norm(x, (7,)), (X,)),
     "more borders than dimensions": (lambda x: F.pad(x[0], (1, 1, 1, 1)), (X,)),
     "dimensions": (lambda x, i: x.gather(2, i), (X, PLACES)),
+    "a number too far": (lambda x, i: x[i[0] + 4], (X, PLACES)),
+    "more numbers than dimensions": (lambda x, i: x[0][i[0], i[1]], (X, PLACES)),
     "too few counts": (lambda x: x.repeat(2), (X,)),
 }
 
