@@ -169,8 +169,8 @@ def can_be_none(type: Type) -> bool:
 
 
 def optional(type: Type) -> Type:
-    """`type` or None."""
-    if can_be_none(type) and type is not UNKNOWN:
+    """`type` or None: `Any` too, which a test against None narrows only then."""
+    if can_be_none(type) and type is not UNKNOWN and type is not ANY:
         return type
     return union([*type.alternatives, NONE]) if type.is_choice else OptionalType(type)
 
@@ -218,7 +218,7 @@ def union(types: Iterable[Type]) -> Type:
         kept = [t for t in kept if t not in (INT, FLOAT, COMPLEX)] + [NUMBER]
     kept.sort(key=_order)
     if len(kept) == 1:
-        return kept[0]
+        return optional(ANY) if kept == [ANY] and NONE in flat else kept[0]
     if len(kept) == 2 and NONE in kept:
         return OptionalType(next(t for t in kept if t is not NONE))
     return UnionType(tuple(kept))
