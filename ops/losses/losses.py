@@ -40,9 +40,9 @@ def _of_pairs(
     """`function` of two floats of `dtype`, the 16-bit ones computed in float32.
 
     Raises:
-        UnsupportedDtype: they are no floats.
+        UnsupportedDtype: they are no floats, or such of 8 bits.
     """
-    if kind(dtype) != 2:
+    if kind(dtype) != 2 or dtype.itemsize == 1:
         raise not_implemented(name, dtype)
 
     def kernel(a: Array, b: Array) -> Array:
