@@ -100,7 +100,12 @@ def zeros(size: Sizes, dtype: int | None, *_: object) -> Array:
     return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
 
 
-@operator(f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor", parts=made_with(1), out_dtype=MADE)
+@operator(
+    f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor",
+    parts=made_with(1),
+    out_dtype=MADE,
+    native=native("ones_tensor({0}, {1})", ("{2} is None", "{4} is None"), gives="made"),
+)
 def ones(
     size: Sizes,
     dtype: int | None,
@@ -340,11 +345,16 @@ def arange(
     return np.asarray(start + step * np.arange(count, dtype=np.float64)).astype(wanted)
 
 
+_OF_WHOLE: Final = ("int none none none none", "int none none place none")
+"""Operands of ranges of whole numbers, where nothing says another dtype."""
+
+
 @operator(
     f"aten::arange(Scalar end, {OPTIONS}) -> Tensor",
     parts=as_known,
     out_dtype=MADE,
     out_layout="=",
+    native=native("range_tensor(0, {0})", of=_OF_WHOLE, gives="made"),
 )
 def arange_to(end: float, *options: Any) -> Array:
     return arange(0, end, 1, *options)
@@ -355,6 +365,9 @@ def arange_to(end: float, *options: Any) -> Array:
     parts=as_known,
     out_dtype=MADE,
     out_layout="=",
+    native=native(
+        "range_tensor({0}, {1})", of=[f"int {operands}" for operands in _OF_WHOLE], gives="made"
+    ),
 )
 def arange_from(start: float, end: float, *options: Any) -> Array:
     return arange(start, end, 1, *options)

@@ -13,6 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedOperator
 from ..memory.remembered import remembered
 from ..table.direct import notes_of
 from ..table.formula import Part, filled_with, moved
+from ..table.inline import native
 from ..table.layouts import contiguous, like
 from ..table.pointwise import checked_operand
 from ..table.record import Policy
@@ -349,6 +350,12 @@ def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
     out="",
     face="layer",
+    native=native(
+        "array_padded({0}, {1}, {3})",
+        ('{2} == "constant"',),
+        of=("array int[] str none", "array int[] str float"),
+        gives="made",
+    ),
     prepared=True,
     rows=rows_of("self"),
     on_slices="borders",
