@@ -389,13 +389,15 @@ class _Text:
         if self._owner is None:
             return True
         holders, number = [self._owner], 0
+        native = self._way.executable.native
+        asks_always = self._traits.gives_slots or not (native is None or native.refusal)
         sets = self._traits.sets
         for holder in holders:
-            if holder.histories:
+            if holder.histories and asks_always:
                 return False
             slots = f"s{id(holder)}"
             self.space[slots] = holder.slots
-            self._look_for_histories(holder)
+            self._look_for_histories(holder, self._tests if asks_always else self._stale)
             for at, attribute, value in _held(holder):
                 type, changes = attribute.type, attribute.name in sets
                 if number >= MOST_WATCHED:
@@ -419,12 +421,13 @@ class _Text:
                 self._stale.append(f"{slot} is not {name}{wants}")
         return True
 
-    def _look_for_histories(self, holder: ScriptObject) -> None:
-        """Have it tested that nothing is known of tensors in the containers of an object."""
+    def _look_for_histories(self, holder: ScriptObject, tests: list[str]) -> None:
+        """Have it tested that nothing is known of tensors in the containers of an object; where
+        none of them comes out, that matters to calls alone of which gradients are wanted."""
         if any(not isinstance(value, (ScriptObject, Tensor)) for _, _, value in _held(holder)):
             name = f"h{id(holder)}"
             self.space[name] = holder
-            self._tests.append(f"{name}.histories")
+            tests.append(f"{name}.histories")
 
     def _reads(self, slot: str, name: str, type: Type) -> bool:
         """Have the tensors in a slot looked at anew in each call; whether that can be done."""

@@ -116,9 +116,22 @@ _CHANGING = frozenset(("set_slot", "set_tensor", "append", *_CALLING))
 
 def _gives_slot(node: Node) -> bool:
     """Whether an attribute goes anywhere but into an operator: it may come out as it is."""
-    if node.kind != "prim::GetAttr" or node.output.type != TENSOR:
+    if node.kind != "prim::GetAttr" or not _holds_tensors(node.output.type):
         return False
-    return not all(use.user.kind.startswith("aten::") for use in node.output.uses)
+    users = [use.user for use in node.output.uses]
+    if node.output.type == TENSOR:
+        return not all(user.kind.startswith("aten::") for user in users)
+    return not all(map(_makes_anew, users))
+
+
+def _holds_tensors(type: Type) -> bool:
+    return type == TENSOR or any(map(_holds_tensors, type.contained))
+
+
+def _makes_anew(node: Node) -> bool:
+    """Whether it is an operator that gives nothing of what it takes."""
+    returns = () if node.signature is None else node.signature.returns
+    return bool(returns) and all(each.alias is None for each in returns)
 
 
 def _makes_leaves(node: Node) -> bool:

@@ -86,3 +86,19 @@ def test_what_containers_alone_hold_wants_gradients_as_it_did() -> None:
     assert [each.requires_grad for each in made.ones] == [True, False]
     made().backward()
     assert made.ones[0].grad.tolist() == [3.0, 3.0]
+
+
+def test_many_calls_of_a_loaded_layer_with_and_without_gradients() -> None:
+    made = both_ways(Recurrent(nn.GRU))[1]
+    x = torch.rand(5, 2, 3)
+    expected = made(x).tolist()
+    for _ in range(3):
+        with torch.no_grad():
+            results = [made(x) for _ in range(60)]
+        assert not results[-1].requires_grad
+        assert results[-1].tolist() == expected
+        result = made(x)
+        assert result.requires_grad
+        result.sum().backward()
+        assert made.inner.weight_ih_l0.grad is not None
+        made.zero_grad()
