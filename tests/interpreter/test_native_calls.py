@@ -279,7 +279,7 @@ def test_a_callee_that_is_not_native_is_named() -> None:
     def with_tensors(n: int) -> int:
         total = 0
         for i in range(n):
-            total += torch.ones(i).numel() + step(i, None) + step(total, 3)
+            total += torch.rand(i).numel() + step(i, None) + step(total, 3)
         return total
 
     scripted = torch.jit.script(with_tensors)

@@ -115,7 +115,7 @@ def test_counts_by_places_are_islands(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted = torch.jit.script(fresh(confused))
     given = CALLS[6][1]
     way = tiers_of(scripted._rushlight_function).way(False)
-    for _ in range(400):  # until the stretch is given up
+    for _ in range(40_000):  # until the stretch is given up
         found = scripted(*given)
         if [each.is_native for each in way.plan.islands] == [True]:
             break
@@ -138,7 +138,7 @@ def with_refusal(rows: list[list[int]]) -> Tensor:
     for row in rows:
         for number in row:
             flat.append(number * 2)
-    return torch.ones(len(flat)) * torch.tensor(flat)
+    return torch.arange(float(len(flat))) * torch.tensor(flat)
 
 
 @pytest.mark.parametrize("function", [gathered, with_refusal])

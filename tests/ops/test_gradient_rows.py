@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import rushlight as torch
+from rushlight.ops.eager.open_operators import OpenOperator
 from rushlight.ops.gradients.nodes.bound import bound_row
 from rushlight.ops.gradients.table.families import row_of
 from rushlight.ops.table.table import TABLE, Operator
@@ -63,7 +64,10 @@ TO_BE_WRITTEN = "_pack_sequence embedding_renorm"
 
 
 def _is_of_tensors(entry: Operator) -> bool:
-    """Whether it makes tensors of tensors, and not in `out`."""
+    """Whether it makes tensors of tensors, and not in `out`; what is put together of others when it
+    is first named has their gradients."""
+    if isinstance(entry, OpenOperator):
+        return False
     given = any("Tensor" in str(argument.type) for argument in entry.signature.arguments)
     made = any("Tensor" in str(returned.type) for returned in entry.signature.returns)
     return given and made and entry.name.startswith("aten::") and not entry.is_out_form
