@@ -84,7 +84,7 @@ class StandIn(abc.MetaPathFinder):
         vars(own)["__version__"] = import_module(".torch_version", _OWN).TorchVersion(_VERSION)
         own.__name__ = "torch"
         sys.meta_path.insert(0, self)
-        for name, module in list(sys.modules.items()):
+        for name, module in sys.modules.copy().items():
             if name.startswith(f"{_OWN}."):
                 self.rename(module)
         if _SPAWN in sys.modules:
@@ -129,7 +129,7 @@ class StandIn(abc.MetaPathFinder):
         if self._prepared is not None:
             vars(sys.modules[_SPAWN])["get_preparation_data"] = self._prepared
             self._prepared = None
-        for name in [name for name in sys.modules if name.partition(".")[0] in _ROOTS]:
+        for name in [name for name in sys.modules.copy() if name.partition(".")[0] in _ROOTS]:
             del sys.modules[name]
 
     def __enter__(self) -> StandIn:

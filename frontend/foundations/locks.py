@@ -205,7 +205,7 @@ def _lend() -> int:
 def _importing_elsewhere(about_to_begin: bool) -> bool:
     """Whether another thread imports one of our modules, or is about to, if that is asked for."""
     found: dict[str, Any] = getattr(sys.modules["_frozen_importlib"], "_module_locks", {})
-    locks = [known() for name, known in list(found.items()) if name.partition(".")[0] in _OURS]
+    locks = [known() for name, known in found.copy().items() if name.partition(".")[0] in _OURS]
     owners = {lock.owner for lock in locks if lock is not None} - {threading.get_ident()}
     return bool(owners if about_to_begin else owners - {None})
 

@@ -173,7 +173,7 @@ def main() -> int:
         "operators": used,
         "declared": declarations.by_file,
         "edges": sorted(imports.edges),
-        "modules": sorted(name for name in sys.modules if name.partition(".")[0] == _OWN),
+        "modules": sorted(name for name in sys.modules.copy() if name.partition(".")[0] == _OWN),
     }
     json.dump(found, sys.stdout)
     return 0

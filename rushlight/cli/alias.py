@@ -41,7 +41,8 @@ class _Alias(MetaPathFinder, Loader):
 
 
 def _torch_modules() -> dict[str, ModuleType]:
-    return {n: m for n, m in sys.modules.items() if n == "torch" or n.startswith("torch.")}
+    known = sys.modules.copy().items()  # other threads may import meanwhile
+    return {n: m for n, m in known if n == "torch" or n.startswith("torch.")}
 
 
 @contextmanager

@@ -103,7 +103,7 @@ class Times:
         self._runs_of(call, self.root, "")
 
     def _runs_of(self, spent: Spent, frame: Frame, module: str) -> None:
-        for way, run in list(spent.calls.items()):
+        for way, run in spent.calls.copy().items():
             self.ways[way] = self.ways.get(way, 0) + run.count
             self._steps_of(way, run, frame, module)
 

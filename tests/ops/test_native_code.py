@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import math
 import os
@@ -700,3 +701,18 @@ no:
         "on.13:",
     ]
     assert spelled_out("\n".join(written)).splitlines() == written
+
+
+def test_code_is_found_while_other_threads_make_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {("first", number): ({"first": number}, str) for number in range(5000)}
+    monkeypatch.setattr(objects, "_MADE", known)
+
+    def more(phase: str, _: object) -> None:
+        known["more", len(known)] = {}, str  # as another thread may, amid a collection
+
+    gc.callbacks.append(more)
+    try:
+        assert objects.made_at(4999) == (("first", 4999), "first")
+    finally:
+        gc.callbacks.remove(more)
+    assert len(known) >= 5000

@@ -56,10 +56,11 @@ class _Functions(ModuleType):
         super().__setattr__(name, value)
         if not callable(before):
             return
-        files = [found for key, found in sys.modules.items() if key.startswith(f"{__package__}.")]
+        known = sys.modules.copy().items()  # other threads may import meanwhile
+        files = [found for key, found in known if key.startswith(f"{__package__}.")]
         for members in map(vars, files):
-            for known in [each for each, held in members.items() if held is before]:
-                members[known] = value
+            for own in [each for each, held in members.items() if held is before]:
+                members[own] = value
 
 
 sys.modules[__name__].__class__ = _Functions

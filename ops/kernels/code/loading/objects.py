@@ -85,7 +85,8 @@ def made_at(address: int) -> tuple[_Key, str]:
     Raises:
         LookupError: there is none.
     """
-    for key, (functions, _) in list(_MADE.items()):
+    # a copy: making pairs may collect garbage, amid which other threads make code
+    for key, (functions, _) in _MADE.copy().items():
         for name, place in functions.items():
             if place == address:
                 return key, name
