@@ -17,7 +17,7 @@ from ..code.steps import ENTER, EXIT, MEMBER
 from ..failures.errors import Failure, script_error, task_error
 from ..values.handles import KEEPING, keeps_handles, listener
 from ..values.inward import CastError
-from ..values.objects import RUN, ScriptObject
+from ..values.objects import CALL, RUN, ScriptObject
 from ..values.outward import outward
 from ..values.tasks import RUN_TASK, Task
 from ..values.values import to_machine
@@ -91,6 +91,18 @@ def _run(way: Way, values: Sequence[object]) -> object:
 
 
 RUN.install(invoke)
+
+
+def _call(name: str, values: Sequence[Any]) -> object:
+    try:
+        return invoke(name, values)
+    except Failure as failure:
+        method = values[0].cls.method(name)
+        error = script_error(failure, method)
+    raise error from None
+
+
+CALL.install(_call)
 
 
 def _run_python(function: PythonFunction, values: Sequence[object]) -> object:

@@ -17,7 +17,7 @@ from ...typecheck.types.types import BOOL, EnumType, Type
 
 __all__ = [
     "HOST",
-    "RUN",
+    *("CALL", "RUN"),
     "EnumMember",
     "Host",
     "ScriptObject",
@@ -94,6 +94,9 @@ HOST: Final[Port[Host]] = Port()
 RUN: Final[Port[Callable[[str, Sequence[object]], object]]] = Port()
 """What runs a method of the first value."""
 
+CALL: Final[Port[Callable[[str, Sequence[object]], object]]] = Port()
+"""The same for Python: what fails there is raised as Python sees it."""
+
 
 _put: Final = object.__setattr__
 
@@ -157,16 +160,13 @@ class ScriptObject:
 
     def state(self) -> object:
         """What the program's `__getstate__` gives."""
-        return self._run("__getstate__", (self,))
+        assert CALL.installed is not None
+        return CALL.installed("__getstate__", (self,))
 
     def take_state(self, state: object) -> None:
         """Have the program's `__setstate__` fill the object."""
-        self._run("__setstate__", (self, state))
-
-    @staticmethod
-    def _run(name: str, values: Sequence[object]) -> object:
-        assert RUN.installed is not None
-        return RUN.installed(name, values)
+        assert CALL.installed is not None
+        CALL.installed("__setstate__", (self, state))
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in ScriptObject.__slots__ and name in self.cls.attributes:

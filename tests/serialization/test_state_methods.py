@@ -6,6 +6,8 @@ import copy
 import io
 from typing import Any
 
+import pytest
+
 import rushlight as torch
 from rushlight import nn
 
@@ -61,3 +63,31 @@ def test_frozen_modules_take_the_state_anew() -> None:
     made = loaded(Holding())
     assert torch.jit.freeze(made)(torch.zeros(2)).tolist() == [2.0, 2.0]
     assert made(torch.zeros(2)).tolist() == [1.0, 1.0]
+
+
+class Failing(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.count
+
+    @torch.jit.export
+    def __getstate__(self) -> int:
+        assert self.count < 0, "this has no state"
+        return self.count
+
+    @torch.jit.export
+    def __setstate__(self, state: int) -> None:
+        self.count = state
+        self.training = False
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, torch.jit.freeze])
+def test_methods_that_fail_are_told_as_those_that_are_called(copied: Any) -> None:
+    module = torch.jit.script(Failing().eval())
+    with pytest.raises(Exception, match="AssertionError: this has no state") as called:
+        module.__getstate__()
+    with pytest.raises(type(called.value), match="AssertionError: this has no state"):
+        copied(module)
