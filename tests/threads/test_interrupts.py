@@ -425,6 +425,7 @@ def _interrupted(
                 raise KeyboardInterrupt
         return trace
 
+    sys._getframe().f_trace_opcodes = True  # for Python 3.12, which looks for it at once
     sys.settrace(trace)
     with contextlib.suppress(KeyboardInterrupt):
         call()
