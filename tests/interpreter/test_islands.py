@@ -6,6 +6,7 @@ import copy
 import re
 import time
 import types
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -187,6 +188,29 @@ def only_islands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have nothing become native as a whole, and islands at their first call."""
     monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
     monkeypatch.setattr(executable, "native_of", lambda *given: None)
+
+
+def assert_natively_as_by_operators(
+    monkeypatch: pytest.MonkeyPatch,
+    told: Callable[[Any, tuple[Any, ...]], str],
+    function: Any,
+    given: tuple[Any, ...],
+    *,
+    way: str,
+) -> None:
+    """Native code of the "whole" of a function, or of its "islands", does a call as operators do,
+    as far as `told` says; so does Python, where nothing is raised."""
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
+    expected = told(torch.jit.script(fresh(function)), given)
+    if "raised" not in expected:
+        assert expected == told(function, given)
+    if way == "whole":
+        monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    else:
+        only_islands(monkeypatch)
+    scripted = torch.jit.script(fresh(function))
+    for _ in range(3):
+        assert told(scripted, given) == expected
 
 
 def space_of(scripted: Any) -> dict[str, Any]:

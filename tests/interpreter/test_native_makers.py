@@ -11,7 +11,7 @@ from rushlight.interpreter.native.native import NEVER, ROUNDS, STRAIGHT, is_nati
 from rushlight.interpreter.native.program import compile_native
 from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.running.executable import executable_of
-from tests.interpreter.test_islands import fresh, only_islands
+from tests.interpreter.test_islands import assert_natively_as_by_operators, fresh
 
 pytestmark = pytest.mark.skipif(not is_native_possible(), reason="there is no native code here")
 
@@ -97,18 +97,7 @@ def told(function: Any, given: tuple[Any, ...]) -> str:
 @pytest.mark.parametrize("number", range(len(CALLS)))
 @pytest.mark.parametrize("way", ["whole", "islands"])
 def test_natively_as_by_operators(monkeypatch: pytest.MonkeyPatch, number: int, way: str) -> None:
-    function, given = CALLS[number]
-    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
-    expected = told(torch.jit.script(fresh(function)), given)
-    if "raised" not in expected:
-        assert expected == told(function, given)
-    if way == "whole":
-        monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
-    else:
-        only_islands(monkeypatch)
-    scripted = torch.jit.script(fresh(function))
-    for _ in range(3):
-        assert told(scripted, given) == expected
+    assert_natively_as_by_operators(monkeypatch, told, *CALLS[number], way=way)
 
 
 @pytest.mark.parametrize("number", [10, 11])

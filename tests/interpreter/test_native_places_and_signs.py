@@ -10,7 +10,7 @@ import pytest
 import rushlight as torch
 from rushlight.interpreter.native.native import is_native_possible
 from rushlight.interpreter.running.invoking import tiers_of
-from tests.interpreter.test_islands import fresh, only_islands
+from tests.interpreter.test_islands import assert_natively_as_by_operators, fresh, only_islands
 
 pytestmark = pytest.mark.skipif(not is_native_possible(), reason="there is no native code here")
 
@@ -89,18 +89,7 @@ def told(function: Any, given: tuple[Any, ...]) -> str:
 @pytest.mark.parametrize("number", range(len(CALLS)))
 @pytest.mark.parametrize("way", ["whole", "islands"])
 def test_natively_as_by_operators(monkeypatch: pytest.MonkeyPatch, number: int, way: str) -> None:
-    function, given = CALLS[number]
-    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
-    expected = told(torch.jit.script(fresh(function)), given)
-    if "raised" not in expected:
-        assert expected == told(function, given)
-    if way == "whole":
-        monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
-    else:
-        only_islands(monkeypatch)
-    scripted = torch.jit.script(fresh(function))
-    for _ in range(3):
-        assert told(scripted, given) == expected
+    assert_natively_as_by_operators(monkeypatch, told, *CALLS[number], way=way)
 
 
 def test_comparisons_of_made_tensors_are_native(monkeypatch: pytest.MonkeyPatch) -> None:
