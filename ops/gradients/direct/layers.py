@@ -17,10 +17,9 @@ from ...tensors.tensor import Tensor
 from ..formulas.layers import likeness
 from ..table.rows import Grads, Ints, Wanted, aten, direct
 from ..table.rules import are_wide, is_narrow, widened
-from .rows import grouped_slopes, normalized_slopes, softmax_slopes
+from .rows import Three, grouped_slopes, normalized_slopes, softmax_slopes
 
 _FLOAT32: Final = np.dtype(np.float32)
-Three = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
 def _normalized(
@@ -57,7 +56,7 @@ def layer_norm(
 
     found = normalized_slopes(g, wanted, input, normalized_shape, weight, eps)
     if found is not None:
-        return found[0], found[1], found[2]
+        return found
     if is_narrow(input) and (weight is None or is_narrow(weight)):
         normal, scale = _normal_of_rounded(input, normalized_shape, eps)
         g, weight = widened(g, weight)
@@ -105,8 +104,7 @@ def group_norm(
     g: Tensor, wanted: Wanted, input: Tensor, num_groups: int, weight: Tensor | None, eps: float
 ) -> Three | None:
     """Groups of channels brought to mean 0 and variance 1."""
-    found = grouped_slopes(g, wanted, input, num_groups, weight, eps)
-    return None if found is None else (found[0], found[1], found[2])
+    return grouped_slopes(g, wanted, input, num_groups, weight, eps)
 
 
 @direct("aten::instance_norm", of="input weight bias")
@@ -117,8 +115,7 @@ def instance_norm(
     """Channels of each sample brought to mean 0 and variance 1."""
     if not use_input_stats or input._array.ndim < 3:
         return None
-    found = grouped_slopes(g, wanted, input, input.shape[1], weight, eps)
-    return None if found is None else (found[0], found[1], found[2])
+    return grouped_slopes(g, wanted, input, input.shape[1], weight, eps)
 
 
 @direct("aten::_weight_norm", of="v g")

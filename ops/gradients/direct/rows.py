@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Final
 
@@ -25,7 +26,10 @@ from ...tensors.tensor import Tensor
 from ..formulas.loss import MEAN, NONE
 from ..table.rows import Ints, Wanted, direct
 
-__all__ = ["class_slopes", "grouped_slopes", "normalized_slopes", "softmax_slopes"]
+__all__ = ["Three", "class_slopes", "grouped_slopes", "normalized_slopes", "softmax_slopes"]
+
+Three = tuple[Tensor | None, Tensor | None, Tensor | None]
+"""The gradients of an input, a weight and a bias."""
 
 _FLOAT32: Final = np.dtype(np.float32)
 _INT64: Final = np.dtype(np.int64)
@@ -110,22 +114,44 @@ _known_normalized: Final = Prepared(_normalized)
 
 def normalized_slopes(
     g: Tensor, wanted: Wanted, input: Tensor, shape: Ints, weight: Tensor | None, eps: float
-) -> list[Tensor | None] | None:
+) -> Three | None:
     """The gradients of layer_norm's input, weight and bias; None where there is no kernel.
 
     What is normalised is so by means and factors that the dtype of the weight holds.
     """
     x, grad = input._array[...], g._array[...]  # which no other thread can change
-    wide = _FLOAT32 if is_half(x.dtype) else x.dtype
-    ones = vector_of(1.0, prod(shape), wide).reshape(shape)
-    factor = ones if weight is None else weight._array[...]
-    held = is_half(x.dtype) and (weight is None or is_half(factor.dtype))
-    if not _fits(grad, x) or not is_whole(factor) or factor.dtype not in (x.dtype, wide):
+    if weight is None:
+        factor = vector_of(1.0, prod(shape), _wide(x.dtype)).reshape(shape)
+    else:
+        factor = weight._array[...]
+    if not _fits(grad, x) or not _is_factor(factor, x):
         return None
-    asked = held, wanted["weight"], wanted["bias"]
-    made = iter(_known_normalized.call(in_order(grad), x, factor, eps, *asked))
-    of_input = Tensor._of(next(made))
-    return [of_input, *(Tensor._of(next(made)) if each else None for each in asked[1:])]
+    asked = wanted["weight"], wanted["bias"]
+    held = _is_held(x, None if weight is None else factor)
+    made = _known_normalized.call(in_order(grad), x, factor, eps, held, *asked)
+    return _three(made, *asked)
+
+
+def _wide(dtype: Dtype) -> Dtype:
+    """The dtype that what is of a dtype is computed in."""
+    return _FLOAT32 if is_half(dtype) else dtype
+
+
+def _is_factor(weight: Array, x: Array) -> bool:
+    """Whether kernels take a weight for rows."""
+    return is_whole(weight) and weight.dtype in (x.dtype, _wide(x.dtype))
+
+
+def _is_held(x: Array, weight: Array | None) -> bool:
+    """Whether means and factors of rows were kept in 16 bits."""
+    return is_half(x.dtype) and (weight is None or is_half(weight.dtype))
+
+
+def _three(made: Sequence[Array], of_weight: bool, of_bias: bool) -> Three:
+    """The gradients that were made, of the input and of what was asked for besides."""
+    first, *others = map(Tensor._of, made)
+    rest = iter(others)
+    return first, next(rest) if of_weight else None, next(rest) if of_bias else None
 
 
 def _grouped(
@@ -139,8 +165,10 @@ def _grouped(
     of_bias: bool,
 ) -> tuple[Array, ...]:
     sizes = (*x.shape[:2], -1)
-    wide = _FLOAT32 if is_half(x.dtype) else x.dtype
-    factor = vector_of(1.0, x.shape[1], wide) if weight is None else _widened(weight, x.dtype)
+    if weight is None:
+        factor = vector_of(1.0, x.shape[1], _wide(x.dtype))
+    else:
+        factor = _widened(weight, x.dtype)
     of_input, parts, sums = family("rows.gradients").group_norm(
         g.reshape(sizes), x.reshape(sizes), factor, eps, groups, held=held
     )
@@ -156,23 +184,18 @@ _known_groups: Final = Prepared(_grouped)
 
 def grouped_slopes(
     g: Tensor, wanted: Wanted, input: Tensor, groups: int, weight: Tensor | None, eps: float
-) -> list[Tensor | None] | None:
+) -> Three | None:
     """The same where groups of channels are normalised, each channel by a weight."""
     x, grad = input._array[...], g._array[...]  # which no other thread can change
     is_last = is_last_whole(x)
     x = in_order(x) if is_last else x
-    wide = _FLOAT32 if is_half(x.dtype) else x.dtype
     factor = None if weight is None else weight._array[...]
-    held = is_half(x.dtype) and (factor is None or is_half(factor.dtype))
-    if x.ndim < 2 or not _fits(grad, x):
+    if x.ndim < 2 or not _fits(grad, x) or not (factor is None or _is_factor(factor, x)):
         return None
-    if factor is not None and (not is_whole(factor) or factor.dtype not in (x.dtype, wide)):
-        return None
-    asked = held, wanted["weight"] and factor is not None, wanted["bias"]
-    made = iter(_known_groups.call(in_order(grad), x, groups, factor, eps, *asked))
-    first = next(made)
-    of_input = Tensor._of(channels_last(first) if is_last else first)
-    return [of_input, *(Tensor._of(next(made)) if each else None for each in asked[1:])]
+    asked = wanted["weight"] and factor is not None, wanted["bias"]
+    held = _is_held(x, factor)
+    first, *rest = _known_groups.call(in_order(grad), x, groups, factor, eps, held, *asked)
+    return _three([channels_last(first) if is_last else first, *rest], *asked)
 
 
 def _classes(g: Array, scores: Array, target: Array, ignored: int, reduction: int) -> Array:
