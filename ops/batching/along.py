@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from ..eager.dispatch import EagerFunction
@@ -10,7 +9,7 @@ from ..tensors.tensor import Tensor
 from .families import Family
 from .leading import rank_of
 from .opened import NotTogetherError, Opened, Rule
-from .samples import for_each, given_by_name
+from .samples import count_of, for_each, given_by_name
 
 __all__ = ["ALONG", "behind"]
 
@@ -22,10 +21,6 @@ def behind(dim: object, rank: int) -> int:
     return dim % max(rank, 1) + 1
 
 
-def _count(values: Sequence[object]) -> int:
-    return next(each[0].shape[0] for each in values if type(each) is Opened)
-
-
 def places(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
     """Elements at places along a dimension, which each slice may name for itself."""
     tensors = [each for each in (*args, *kwargs.values()) if isinstance(each, (Opened, Tensor))]
@@ -34,7 +29,7 @@ def places(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> obje
     dim = args[at] if len(args) > at else kwargs.get("dim")
     if len(ranks) > 1 or 0 in ranks or dim is None:
         raise NotTogetherError
-    count, rank = _count(tensors), ranks.pop()
+    count, rank = count_of(tensors), ranks.pop()
 
     def seen(each: object) -> object:
         return for_each(each, count) if isinstance(each, (Opened, Tensor)) else each
@@ -80,7 +75,7 @@ def joined(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> obje
     rank = max(ranks) + (func.__name__ == "stack")
     if len(ranks) > 1 or not rank:
         raise NotTogetherError
-    count = _count(tensors)
+    count = count_of(tensors)
     return func([for_each(each, count) for each in tensors], behind(dim, rank))
 
 

@@ -18,7 +18,7 @@ from .along import ALONG, behind
 from .families import Family
 from .leading import LEADING, aligned, at_rank, rank_of
 from .opened import NotTogetherError, Opened, Rule
-from .samples import class_losses, convolutions, for_each, losses, samples, whole_of
+from .samples import class_losses, convolutions, count_of, for_each, losses, samples, whole_of
 from .views import VIEWS, squeezed
 
 __all__ = ["RULES"]
@@ -116,8 +116,7 @@ def _along_dims(
 
 def _in_one_row(func: EagerFunction, first: str, given: dict[str, Any]) -> object:
     """What is of all elements of a slice, where no dimension is named, of them in a row."""
-    names = [form.names[:2] for form in func.forms]
-    if not any(each[1:] in (["dim"], ("dim",)) for each in names) or given.get("keepdim"):
+    if given.get("keepdim") or all(form.names[1:2] != ["dim"] for form in func.forms):
         raise NotTogetherError
     rest = {name: each for name, each in given.items() if name not in (first, "dim", "keepdim")}
     made = func(given[first].flatten(1), 1, **rest)
@@ -146,9 +145,7 @@ def _fits(form: Form, args: list[object], kwargs: dict[str, object]) -> bool:
     for name, each in zip(form.names[1:], args[1:], strict=False):
         place = form.names.index(name)
         kind = str(form.arguments[place].type)
-        if _is_tensor(each) or isinstance(each, str) or "Dimname" in kind:
-            return False
-        if kind == "Tensor":
+        if _is_tensor(each) or isinstance(each, str) or kind == "Tensor" or "Dimname" in kind:
             return False
         if isinstance(each, bool) != (kind.rstrip("?") == "bool"):
             return False
@@ -217,7 +214,7 @@ def _products(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]
     if name in ("mm", "bmm") or (name == "matmul" and min(ranks) >= 2):
         return _matmul(*(aligned(each, max(ranks)) for each in args))
     if name == "addmm" and ranks[1:] == [2, 2] and ranks[0] in (1, 2):
-        count = next(each[0].shape[0] for each in args if _is_open(each))
+        count = count_of(args)
         first, *pair = (for_each(each, count) for each in args)
         first = first.unsqueeze(1) if ranks[0] == 1 else first
         return aten.baddbmm(first, *pair, **kwargs)

@@ -3,7 +3,7 @@ channels, and what is reduced is reduced for each slice."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ..eager.dispatch import EagerFunction
@@ -13,6 +13,7 @@ from .opened import NotTogetherError, Opened
 __all__ = [
     "class_losses",
     "convolutions",
+    "count_of",
     "for_each",
     "given_by_name",
     "losses",
@@ -50,6 +51,11 @@ def _unfolded(result: Any, count: int) -> object:
     if isinstance(result, (tuple, list)):
         return type(result)(_unfolded(each, count) for each in result)
     return result.reshape([count, -1 if result.numel() else 0, *result.shape[1:]])
+
+
+def count_of(values: Iterable[object]) -> int:
+    """How many slices there are, of which one of the values at least has some."""
+    return next(each[0].shape[0] for each in values if type(each) is Opened)
 
 
 def samples(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
@@ -109,7 +115,7 @@ def losses(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -
     opened = [type(each) is Opened for each in (one, other)]
     if pair[0].dim() - opened[0] != pair[1].dim() - opened[1]:
         raise NotTogetherError
-    count = next(whole_of(each).shape[0] for each in (one, other) if type(each) is Opened)
+    count = count_of((one, other))
     given[names[0]], given[names[1]] = for_each(one, count), for_each(other, count)
     if given[names[0]].shape != given[names[1]].shape:
         raise NotTogetherError
@@ -128,7 +134,7 @@ def class_losses(func: EagerFunction, args: list[object], kwargs: dict[str, obje
     how = given["reduction"]
     if given["weight"] is not None or how not in (0, _MEAN, _SUM):
         raise NotTogetherError
-    count = next(each[0].shape[0] for each in pair if type(each) is Opened)
+    count = count_of(pair)
     scores, target = (for_each(each, count) for each in pair)
     is_named = not target.dtype.is_floating_point
     sizes = list(scores.shape)
