@@ -16,7 +16,7 @@ from ..memory.dtype import DTYPES, STRIDED, DType, Layout
 from ..table.promotion import kind
 from ..tensors.tensor import Tensor
 from .aten import aten
-from .masked_sparse import reduced
+from .masked_sparse import product_along, reduced
 from .masks import SPARSE_COO, SPARSE_CSR, Dims, canonical_dims, dense, dims_of, input_mask, mask_of
 
 __all__ = ["FUNCTIONS", "filled_for", "output_mask"]
@@ -116,10 +116,8 @@ def prod(
     """The product of the elements that count."""
     if input.layout is not STRIDED:
         return _of_sparse("prod", input.to(_sum_dtype(input, dtype)), dim, keepdim, mask, "one")
-    result = _cast(_filled(input, mask, "one"), _sum_dtype(input, dtype))
-    for each in sorted(dims_of(None if dim == () else dim, input.ndim), reverse=True):
-        result = aten.prod(result, each, bool(keepdim))
-    return result
+    values = _cast(_filled(input, mask, "one"), _sum_dtype(input, dtype))
+    return product_along(values, canonical_dims(dim, input.ndim), bool(keepdim))
 
 
 def cumsum(

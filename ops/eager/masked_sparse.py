@@ -17,7 +17,7 @@ from ..tensors.tensor import Tensor
 from .aten import aten
 from .masks import SPARSE_COO, SPARSE_CSR, Dims, canonical_dims, input_mask
 
-__all__ = ["reduced", "where"]
+__all__ = ["product_along", "reduced", "where"]
 
 
 class _Held(NamedTuple):
@@ -135,7 +135,7 @@ def _folded(
         values = (
             getattr(aten, name)(values, inner, keepdim)
             if name != "prod"
-            else _prod(values, inner, keepdim)
+            else product_along(values, inner, keepdim)
         )
     kept = [dim for dim in range(held.sparse) if dim not in dims]
     where_to = np.zeros_like(held.places)
@@ -155,7 +155,8 @@ def _folded(
     return _tensor(coordinates if keepdim else coordinates[kept], made, sizes)
 
 
-def _prod(values: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
+def product_along(values: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
+    """The product along several dimensions."""
     for dim in sorted(dims, reverse=True):
         values = aten.prod(values, dim, keepdim)
     return values
