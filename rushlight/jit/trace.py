@@ -156,8 +156,8 @@ def trace(
         func = owner
     named = isinstance(example_kwarg_inputs, dict)
     more = _wrapped(check_inputs)
-    checks = _Checks(check_trace, more, check_tolerance, strict, _force_outplace, guards)
-    checks.keeps = _store_inputs
+    how = strict, _force_outplace, guards
+    checks = _Checks(check_trace, more, check_tolerance, *how, keeps=_store_inputs)
     if isinstance(func, Module):
         given = _examples_of_module(example_inputs, example_kwarg_inputs)
         with trimmed():
@@ -205,17 +205,13 @@ def trace_module(
     if not isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
     with trimmed():
-        checks = _Checks(
-            check_trace, check_inputs, check_tolerance, strict, _force_outplace, guards
-        )
-        checks.keeps = _store_inputs
+        how = strict, _force_outplace, guards
+        checks = _Checks(check_trace, check_inputs, check_tolerance, *how, keeps=_store_inputs)
         return _trace_methods(mod, with_elements(inputs), checks, example_inputs_is_kwarg)
 
 
 class _Checks:
     """How a trace is made and compared, and whether it keeps the examples."""
-
-    keeps = False
 
     def __init__(
         self,
@@ -225,6 +221,8 @@ class _Checks:
         strict: bool,
         outplace: bool,
         guards: bool | Literal["retrace"],
+        *,
+        keeps: bool = False,
     ) -> None:
         if guards not in (False, True, "retrace"):
             raise ValueError(f'trace: guards is False, True or "retrace", not {guards!r}')
@@ -234,6 +232,7 @@ class _Checks:
         self.strict = strict
         self.outplace = outplace
         self.guards = guards
+        self.keeps = keeps
 
     def given(self, examples: object) -> list[object]:
         """What a function's trace is compared with: the examples, if nothing else is given."""
