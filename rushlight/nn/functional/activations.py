@@ -196,15 +196,11 @@ def softsign(input: Tensor) -> Tensor:
 
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent of every element."""
-    if type(input) not in PLAIN and asks(input):
-        return ask_for(tanh, locals())
     return input.tanh()
 
 
 def sigmoid(input: Tensor) -> Tensor:
     """`1 / (1 + exp(-x))` of every element."""
-    if type(input) not in PLAIN and asks(input):
-        return ask_for(sigmoid, locals())
     return input.sigmoid()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DType
-from ...ops.tensors.overriding import PLAIN, ask_for, asks
+from ...ops.tensors.overriding import ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 from ..sizes import is_scripting
@@ -445,8 +445,9 @@ def multi_head_attention_forward(
 
     The weights are given back too, averaged over the heads or not, if they are needed.
     """
-    if (type(query) not in PLAIN or type(key) not in PLAIN) and asks(
-        query, key, value, out_proj_weight
+    if asks(
+        *(query, key, value, in_proj_weight, in_proj_bias),
+        *(bias_k, bias_v, out_proj_weight, out_proj_bias),
     ):
         return ask_for(multi_head_attention_forward, locals())
     is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)

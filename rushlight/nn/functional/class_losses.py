@@ -54,9 +54,12 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """Connectionist temporal classification of log probabilities (T, N, C) or (T, C)."""
-    if (type(log_probs) not in PLAIN or type(targets) not in PLAIN) and asks(
-        log_probs, targets, input_lengths, target_lengths
-    ):
+    if (
+        type(log_probs) not in PLAIN
+        or type(targets) not in PLAIN
+        or type(input_lengths) not in PLAIN
+        or type(target_lengths) not in PLAIN
+    ) and asks(log_probs, targets, input_lengths, target_lengths):
         return ask_for(ctc_loss, locals())
     return _ctc_loss(
         log_probs,
@@ -79,7 +82,9 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the score of the right class."""
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN or type(target) not in PLAIN or type(weight) not in PLAIN
+    ) and asks(input, target, weight):
         return ask_for(nll_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _nll_loss_nd(input, target, weight, number, ignore_index)
@@ -96,7 +101,9 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Cross entropy of scores; the target are classes or probabilities."""
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN or type(target) not in PLAIN or type(weight) not in PLAIN
+    ) and asks(input, target, weight):
         return ask_for(cross_entropy, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
@@ -112,7 +119,9 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What `target * (input1 - input2)` lacks to `margin`."""
-    if (type(input1) not in PLAIN or type(input2) not in PLAIN) and asks(input1, input2, target):
+    if (
+        type(input1) not in PLAIN or type(input2) not in PLAIN or type(target) not in PLAIN
+    ) and asks(input1, input2, target):
         return ask_for(margin_ranking_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
@@ -161,7 +170,9 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Binary cross entropy of each class, averaged over the classes."""
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN or type(target) not in PLAIN or type(weight) not in PLAIN
+    ) and asks(input, target, weight):
         return ask_for(multilabel_soft_margin_loss, locals())
     word = _reduction.word_of(size_average, reduce, reduction)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
@@ -182,7 +193,9 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
-    if (type(input1) not in PLAIN or type(input2) not in PLAIN) and asks(input1, input2, target):
+    if (
+        type(input1) not in PLAIN or type(input2) not in PLAIN or type(target) not in PLAIN
+    ) and asks(input1, input2, target):
         return ask_for(cosine_embedding_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _cosine_embedding_loss(input1, input2, target, margin, number)
@@ -199,7 +212,9 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How far other classes come within `margin` of the right one."""
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN or type(target) not in PLAIN or type(weight) not in PLAIN
+    ) and asks(input, target, weight):
         return ask_for(multi_margin_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if p != 1 and p != 2:
@@ -222,9 +237,9 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How much nearer than by `margin` the negative is than the positive."""
-    if (type(anchor) not in PLAIN or type(positive) not in PLAIN) and asks(
-        anchor, positive, negative
-    ):
+    if (
+        type(anchor) not in PLAIN or type(positive) not in PLAIN or type(negative) not in PLAIN
+    ) and asks(anchor, positive, negative):
         return ask_for(triplet_margin_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if margin <= 0:
@@ -243,9 +258,9 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`triplet_margin_loss` with any distance, for eager code alone."""
-    if (type(anchor) not in PLAIN or type(positive) not in PLAIN) and asks(
-        anchor, positive, negative
-    ):
+    if (
+        type(anchor) not in PLAIN or type(positive) not in PLAIN or type(negative) not in PLAIN
+    ) and asks(anchor, positive, negative):
         return ask_for(triplet_margin_with_distance_loss, locals())
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")

@@ -158,7 +158,12 @@ def embedding_bag(
 
     A matrix of indices holds a bag in each row; of a vector `offsets` says where bags begin.
     """
-    if (type(input) not in PLAIN or type(weight) not in PLAIN) and asks(input, weight):
+    if (
+        type(input) not in PLAIN
+        or type(weight) not in PLAIN
+        or type(offsets) not in PLAIN
+        or type(per_sample_weights) not in PLAIN
+    ) and asks(input, weight, offsets, per_sample_weights):
         return ask_for(embedding_bag, locals())
     if weight.dtype == dtype_names.int64 and input.is_floating_point():
         warnings.warn(

@@ -56,7 +56,9 @@ def fractional_max_pool2d_with_indices(
     Raises:
         ValueError: neither `output_size` nor `output_ratio` is given.
     """
-    if type(input) not in PLAIN and asks(input):
+    if (type(input) not in PLAIN or type(_random_samples) not in PLAIN) and asks(
+        input, _random_samples
+    ):
         return ask_for(fractional_max_pool2d_with_indices, locals())
     if output_size is None:
         if output_ratio is None:
@@ -113,7 +115,9 @@ def fractional_max_pool3d_with_indices(
     Raises:
         ValueError: neither `output_size` nor `output_ratio` is given.
     """
-    if type(input) not in PLAIN and asks(input):
+    if (type(input) not in PLAIN or type(_random_samples) not in PLAIN) and asks(
+        input, _random_samples
+    ):
         return ask_for(fractional_max_pool3d_with_indices, locals())
     if output_size is None:
         if output_ratio is None:

@@ -60,9 +60,13 @@ def linear_cross_entropy(
 
     `options` only say in which pieces torch computes it; here they change nothing.
     """
-    if (type(input) not in PLAIN or type(linear_weight) not in PLAIN) and asks(
-        input, linear_weight, target
-    ):
+    if (
+        type(input) not in PLAIN
+        or type(linear_weight) not in PLAIN
+        or type(target) not in PLAIN
+        or type(linear_bias) not in PLAIN
+        or type(weight) not in PLAIN
+    ) and asks(input, linear_weight, target, linear_bias, weight):
         return ask_for(linear_cross_entropy, locals())
     _check(input, linear_weight, target, linear_bias, ignore_index)
     rows = tuple(linear_weight.shape[:-1])

@@ -172,7 +172,9 @@ def binary_cross_entropy(
     Raises:
         ValueError: the sizes of input and target differ.
     """
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN or type(target) not in PLAIN or type(weight) not in PLAIN
+    ) and asks(input, target, weight):
         return ask_for(binary_cross_entropy, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if target.size() != input.size():
@@ -200,7 +202,12 @@ def binary_cross_entropy_with_logits(
     Raises:
         ValueError: the sizes of input and target differ.
     """
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN
+        or type(target) not in PLAIN
+        or type(weight) not in PLAIN
+        or type(pos_weight) not in PLAIN
+    ) and asks(input, target, weight, pos_weight):
         return ask_for(binary_cross_entropy_with_logits, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if target.size() != input.size():
@@ -275,7 +282,9 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences below `delta`, absolute ones above, scaled to meet."""
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN or type(target) not in PLAIN or type(weight) not in PLAIN
+    ) and asks(input, target, weight):
         return ask_for(huber_loss, locals())
     if target.size() != input.size():
         _warn_of_sizes(input, target)
@@ -318,7 +327,9 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences, each counted `weight` times if that is given."""
-    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+    if (
+        type(input) not in PLAIN or type(target) not in PLAIN or type(weight) not in PLAIN
+    ) and asks(input, target, weight):
         return ask_for(mse_loss, locals())
     if target.size() != input.size():
         _warn_of_sizes(input, target)

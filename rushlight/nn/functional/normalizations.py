@@ -70,7 +70,13 @@ def batch_norm(
     Raises:
         ValueError: `eps` is negative, or there is one value a channel to train on.
     """
-    if type(input) not in PLAIN and asks(input):
+    if (
+        type(input) not in PLAIN
+        or type(running_mean) not in PLAIN
+        or type(running_var) not in PLAIN
+        or type(weight) not in PLAIN
+        or type(bias) not in PLAIN
+    ) and asks(input, running_mean, running_var, weight, bias):
         return ask_for(batch_norm, locals())
     if training:
         _verify_batch_size(input.size())
@@ -98,7 +104,13 @@ def instance_norm(
     Raises:
         ValueError: there is one element a channel.
     """
-    if type(input) not in PLAIN and asks(input):
+    if (
+        type(input) not in PLAIN
+        or type(running_mean) not in PLAIN
+        or type(running_var) not in PLAIN
+        or type(weight) not in PLAIN
+        or type(bias) not in PLAIN
+    ) and asks(input, running_mean, running_var, weight, bias):
         return ask_for(instance_norm, locals())
     if use_input_stats and _positions(input.size()) == 1:
         raise ValueError(
@@ -117,7 +129,9 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """The last dimensions, which have the shape `normalized_shape`, normalised together."""
-    if type(input) not in PLAIN and asks(input):
+    if (type(input) not in PLAIN or type(weight) not in PLAIN or type(bias) not in PLAIN) and asks(
+        input, weight, bias
+    ):
         return ask_for(layer_norm, locals())
     return _layer_norm(input, normalized_shape, weight, bias, eps, True)
 
@@ -129,7 +143,7 @@ def rms_norm(
     eps: float | None = None,
 ) -> Tensor:
     """The last dimensions divided by their root mean square."""
-    if type(input) not in PLAIN and asks(input):
+    if (type(input) not in PLAIN or type(weight) not in PLAIN) and asks(input, weight):
         return ask_for(rms_norm, locals())
     return _rms_norm(input, normalized_shape, weight, eps)
 
@@ -147,7 +161,9 @@ def group_norm(
         RuntimeError: there are no channels.
         ValueError: there is one value a group.
     """
-    if type(input) not in PLAIN and asks(input):
+    if (type(input) not in PLAIN or type(weight) not in PLAIN or type(bias) not in PLAIN) and asks(
+        input, weight, bias
+    ):
         return ask_for(group_norm, locals())
     if input.dim() < 2:
         raise RuntimeError(
@@ -210,7 +226,7 @@ def normalize(
     out: Tensor | None = None,
 ) -> Tensor:
     """Vectors along `dim` divided by their `p`-norm, which counts as `eps` at least."""
-    if type(input) not in PLAIN and asks(input):
+    if (type(input) not in PLAIN or type(out) not in PLAIN) and asks(input, out):
         return ask_for(normalize, locals())
     length = input.norm(p, dim, keepdim=True)
     if out is None:

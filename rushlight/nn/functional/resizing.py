@@ -352,8 +352,6 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """An older name of `interpolate`."""
-    if type(input) not in PLAIN and asks(input):
-        return ask_for(upsample, locals())
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -380,8 +378,6 @@ def upsample_nearest(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: float | None = None
 ) -> Tensor:
     """`interpolate` to the nearest element."""
-    if type(input) not in PLAIN and asks(input):
-        return ask_for(upsample_nearest, locals())
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -424,8 +420,6 @@ def upsample_bilinear(
     scale_factor: float | Sequence[float] | None = None,
 ) -> Tensor:
     """`interpolate` between four neighbours, corners on corners."""
-    if type(input) not in PLAIN and asks(input):
-        return ask_for(upsample_bilinear, locals())
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,

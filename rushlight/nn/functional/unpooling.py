@@ -88,7 +88,7 @@ def max_unpool1d(
     output_size: Optional[BroadcastingList1[int]] = None,
 ) -> Tensor:
     """Maxima put back where `max_pool1d` found them, zeros elsewhere."""
-    if (type(input) not in PLAIN or type(indices) not in PLAIN) and asks(input, indices):
+    if type(input) not in PLAIN and asks(input):
         return ask_for(max_unpool1d, locals())
     kernel = single(kernel_size)
     steps = kernel if stride is None else single(stride)
@@ -106,7 +106,7 @@ def max_unpool2d(
     output_size: Optional[BroadcastingList2[int]] = None,
 ) -> Tensor:
     """Maxima put back where `max_pool2d` found them, zeros elsewhere."""
-    if (type(input) not in PLAIN or type(indices) not in PLAIN) and asks(input, indices):
+    if type(input) not in PLAIN and asks(input):
         return ask_for(max_unpool2d, locals())
     kernel = pair(kernel_size)
     steps = kernel if stride is None else pair(stride)
@@ -123,7 +123,7 @@ def max_unpool3d(
     output_size: Optional[BroadcastingList3[int]] = None,
 ) -> Tensor:
     """Maxima put back where `max_pool3d` found them, zeros elsewhere."""
-    if (type(input) not in PLAIN or type(indices) not in PLAIN) and asks(input, indices):
+    if type(input) not in PLAIN and asks(input):
         return ask_for(max_unpool3d, locals())
     kernel = triple(kernel_size)
     steps = kernel if stride is None else triple(stride)
