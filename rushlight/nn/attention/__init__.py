@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
@@ -39,7 +39,7 @@ class SDPBackend(IntEnum):
 
 @contextmanager
 def sdpa_kernel(
-    backends: Sequence[SDPBackend] | SDPBackend, set_priority: bool = False
+    backends: list[SDPBackend] | SDPBackend, set_priority: bool = False
 ) -> Iterator[None]:
     """A block in which attention is computed by some kernels only: always by the one there is.
 
@@ -47,9 +47,11 @@ def sdpa_kernel(
         AssertionError: what is chosen is no kernel.
     """
     del set_priority
-    chosen = [backends] if isinstance(backends, SDPBackend) else list(backends)
-    if not all(isinstance(each, SDPBackend) for each in chosen):
-        raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend")
+    if not isinstance(backends, list | SDPBackend):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+            + type(backends).__name__
+        )
     yield
 
 

@@ -41,7 +41,7 @@ class CausalBias(Tensor):
     def __new__(cls, variant: CausalVariant, seq_len_q: int, seq_len_kv: int) -> CausalBias:
         """A tensor without elements, that knows its mask."""
         if not isinstance(variant, CausalVariant):
-            raise TypeError(f"variant must be CausalVariant, got {type(variant)}")
+            raise AssertionError(f"variant must be a CausalVariant, got {type(variant).__name__}")
         made: CausalBias = eager_function("aten::empty")([0]).as_subclass(cls)
         made.variant, made.seq_len_q, made.seq_len_kv = variant, seq_len_q, seq_len_kv
         return made

@@ -152,13 +152,13 @@ def _check_batch(input: Tensor, target: Tensor) -> None:
         if input.dim() != 2:
             raise RuntimeError(
                 "1D target tensor expects 2D input tensors, "
-                f"but found inputs with size {input.size()}."
+                f"but found inputs with size {input.size()}"
             )
     elif target.dim() == 0:
         if input.dim() != 1:
             raise RuntimeError(
                 "0D target tensor expects 1D input tensors, "
-                f"but found inputs with size {input.size()}."
+                f"but found inputs with size {input.size()}"
             )
     else:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")

@@ -15,7 +15,7 @@ from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
 from .parametrize import register_parametrization
 
-__all__ = ["Orthogonal", "orthogonal"]
+__all__ = ["orthogonal"]
 
 _MAPS = ("matrix_exp", "cayley", "householder")
 
@@ -43,7 +43,7 @@ def _nearest_by_qr(matrix: Tensor) -> Tensor:
     return _householder_product(reflectors, scales) * signs
 
 
-class Orthogonal(Module):
+class _Orthogonal(Module):
     """An orthogonal matrix from any matrix, by one of three maps.
 
     With a `base` the result is the base times the map's, so that any orthogonal matrix can be
@@ -167,5 +167,5 @@ def orthogonal(
             'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
             f"Got: {orthogonal_map}"
         )
-    made = Orthogonal(weight, orthogonal_map, use_trivialization)
+    made = _Orthogonal(weight, orthogonal_map, use_trivialization)
     return register_parametrization(module, name, made, unsafe=True)

@@ -86,11 +86,11 @@ class ParametrizationList(ModuleList):
             raise ValueError(f"{_TENSORS_WANTED} Got {type(new).__name__}")
         self.ntensors = 1 if self.is_tensor else len(new)
         if isinstance(new, Tensor):
-            if not unsafe:
-                _check_kept(
-                    "When `right_inverse` outputs one tensor, it may not change the {}.\n",
-                    ("original.{}: {}\n", original),
-                    ("right_inverse(original).{}: {}", new),
+            if original.dtype is not new.dtype:
+                raise ValueError(
+                    "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                    f"original.dtype: {original.dtype}\n"
+                    f"right_inverse(original).dtype: {new.dtype}"
                 )
             if new is not original and isinstance(original, Parameter):
                 original.data = new.detach()
@@ -152,8 +152,8 @@ class ParametrizationList(ModuleList):
         for number, tensor in enumerate(new):
             if not isinstance(tensor, Tensor):
                 raise ValueError(
-                    f"'right_inverse' must return a sequence of tensors. Got element {number} of "
-                    f"type {type(tensor).__name__}"
+                    "'right_inverse' must return a sequence of tensors or reference-type opaques. "
+                    f"Got element {number} of type {type(tensor).__name__}."
                 )
 
     def forward(self) -> Tensor:
@@ -255,6 +255,7 @@ def register_parametrization(
             f"with name '{tensor_name}'"
         )
     original: Tensor = getattr(module, tensor_name)
+    before = original.detach()  # the inverse may give the parameter other contents
     functions = ParametrizationList([parametrization], original, unsafe=unsafe)
     if not unsafe:
         result: object = functions()
@@ -265,7 +266,7 @@ def register_parametrization(
         _check_kept(
             "Registering a parametrization may not change the {} of the tensor, unless `unsafe` "
             "flag is enabled.\n",
-            ("unparametrized {}: {}\n", original),
+            ("unparametrized {}: {}\n", before),
             ("parametrized {}: {}", result),
         )
     delattr(module, tensor_name)

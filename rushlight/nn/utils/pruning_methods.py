@@ -6,7 +6,7 @@ The parameter `name` becomes `name_orig`, its mask the buffer `name_mask`, and `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from ...ops.eager.dispatch import eager_function
@@ -156,12 +156,9 @@ class PruningContainer(BasePruningMethod):
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
-        methods = args
-        if len(args) == 1 and isinstance(args[0], Iterable):
-            methods = tuple(args[0])
-        elif args:
+        if args:
             self._tensor_name = args[0]._tensor_name
-        for method in methods:
+        for method in args:
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: BasePruningMethod) -> None:
