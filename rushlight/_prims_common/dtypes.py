@@ -243,8 +243,8 @@ def elementwise_dtypes(
     lower.
 
     Raises:
-        RuntimeError: an operand is neither a tensor nor a number.
-        ValueError: there is no such kind of results.
+        ValueError: an operand is neither a tensor nor a number, or there is no such kind of
+            results.
     """
     kinds = ELEMENTWISE_TYPE_PROMOTION_KIND
     found = _together([each for each in _args if each is not None])
@@ -277,7 +277,7 @@ def _together(operands: Iterable[object]) -> DType:
         else:
             kind = number_type(each)
         if kind not in _TYPES:
-            raise RuntimeError(
+            raise ValueError(
                 f"Unexpected type {type(each)} when computing elementwise type promotion!"
             )
         highest = get_higher_type(highest, kind)

@@ -178,6 +178,8 @@ def canonicalize_dim(rank: int, idx: int, wrap_scalar: bool = True) -> int:
     Raises:
         IndexError: a tensor of that rank has it not.
     """
+    if rank < 0:
+        raise IndexError(f"Rank cannot be negative but got {rank}")
     if rank == 0 and not wrap_scalar:
         raise IndexError(f"Dimension specified as {idx} but tensor has no dimensions")
     return wrap_dim(idx, rank)

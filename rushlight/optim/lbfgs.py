@@ -393,7 +393,8 @@ class _Run:
             return loss, gradient
 
         found = _strong_wolfe(
-            seen, direction, self.state["t"], direction, self.loss, self.gradient, slope
+            *(seen, direction, self.state["t"], direction, self.loss, self.gradient, slope),
+            max_ls=self.group["max_eval"] - self.evals,
         )
         self.loss, self.gradient, self.state["t"], evals = found
         optimizer._move(direction, self.state["t"])

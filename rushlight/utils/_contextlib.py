@@ -28,9 +28,15 @@ def context_decorator(ctx: Any, func: Callable[P, R]) -> Callable[P, R]:
         ctx: a context, entered for each call, or what makes one.
         func: the function.
     """
-    if not callable(ctx) and not hasattr(ctx, "__enter__"):
-        raise AssertionError(f"Expected a context or what makes one, got {type(ctx)}")
-    make = (lambda: ctx) if hasattr(ctx, "__enter__") else ctx
+    if callable(ctx) and hasattr(ctx, "__enter__"):
+        raise AssertionError(
+            f"Passed in {ctx} is both callable and also a valid context manager (has __enter__), "
+            "making it ambiguous which interface to use.  If you intended to pass a context "
+            "manager factory, rewrite your call as context_decorator(lambda: ctx()); if you "
+            "intended to pass a context manager directly, rewrite your call as "
+            "context_decorator(lambda: ctx)"
+        )
+    make = ctx if callable(ctx) else lambda: ctx
     return _within(make, func)
 
 

@@ -6,7 +6,7 @@ nodes; other classes become nodes by `register_pytree_node`.  Everything else, N
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
@@ -62,6 +62,7 @@ __all__ = [
 ]
 
 PyTree = Any
+_DICTS = (dict, OrderedDict, defaultdict)
 Mapped = Callable[[object], object]
 IsLeaf = Callable[[Any], bool] | None
 Leaf = TypeVar("Leaf")
@@ -120,17 +121,7 @@ class TreeSpec:
         Raises:
             ValueError: the tree has another structure above them.
         """
-        children, context = _entered(tree, self.type)
-        if len(children) != self.num_children:
-            raise ValueError(
-                f"Node arity mismatch; expected {self.num_children}, but got {len(children)}."
-            )
-        if not _same_keys(self, context):
-            raise ValueError(
-                f"Node context mismatch for node type {self.type}: expected {self.context!r}, "
-                f"but got {context!r}."
-            )
-        pairs = zip(self.children_specs, children, strict=True)
+        pairs = zip(self.children_specs, _children(self, tree), strict=True)
         return [part for spec, child in pairs for part in spec.flatten_up_to(child)]
 
     def unflatten(self, leaves: Iterable[object]) -> PyTree:
@@ -237,10 +228,35 @@ def _same_keys(spec: TreeSpec, context: Context) -> bool:
     return bool(spec.context == context)
 
 
-def _entered(tree: PyTree, kind: object) -> tuple[Sequence[object], Context]:
-    if kind_of(tree) is not kind:
-        raise ValueError(f"Node type mismatch; expected {kind!r}, but got {type(tree)!r}.")
-    return SUPPORTED_NODES[kind].flatten_fn(tree)
+def _children(spec: TreeSpec, tree: PyTree) -> Sequence[object]:
+    """What lies below the root of a tree, dicts of any kind in the order of the structure's keys.
+
+    Raises:
+        ValueError: the structure's root is another.
+    """
+    kind = kind_of(tree)
+    are_dicts = spec.type in _DICTS and kind in _DICTS
+    if kind is not spec.type and not are_dicts:
+        raise ValueError(f"Node type mismatch; expected {spec.type!r}, but got {type(tree)!r}.")
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    if len(children) != spec.num_children:
+        raise ValueError(
+            f"Node arity mismatch; expected {spec.num_children}, but got {len(children)}."
+        )
+    if are_dicts:
+        keys = spec.context[1] if spec.type is defaultdict else spec.context
+        if missing := set(keys) - tree.keys():
+            raise ValueError(
+                f"Node keys mismatch; missing key(s): {missing}; "
+                f"extra key(s): {tree.keys() - set(keys)}."
+            )
+        return [tree[key] for key in keys]
+    if spec.type is not deque and context != spec.context:
+        raise ValueError(
+            f"Node context mismatch for node type {spec.type}: expected {spec.context!r}, "
+            f"but got {context!r}."
+        )
+    return children
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
@@ -325,8 +341,10 @@ def tree_map_(
 
 
 def _chooses(wanted: Chosen) -> Callable[[object], bool]:
-    if isinstance(wanted, type | tuple | UnionType) or not callable(wanted):
+    if isinstance(wanted, type | tuple | UnionType):
         return lambda value: isinstance(value, wanted)
+    if not callable(wanted):
+        raise TypeError("Argument must be a type, a tuple of types, or a callable.")
     return lambda value: bool(wanted(value))
 
 

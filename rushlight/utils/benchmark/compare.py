@@ -43,7 +43,9 @@ class Compare:
         """
         for each in results:
             if not isinstance(each, Measurement):
-                raise ValueError(f"Expected an instance of `Measurement`, {type(each)} found")
+                raise ValueError(
+                    f"Expected an instance of `Measurement`, got {type(each)} instead."
+                )
         self._results.extend(results)
 
     def trim_significant_figures(self) -> None:

@@ -116,7 +116,7 @@ class Measurement:
         self._warnings: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
-        if name != "task_spec" and hasattr(TaskSpec, name):
+        if name != "task_spec" and hasattr(self.task_spec, name):
             return getattr(self.task_spec, name)
         raise AttributeError(f"'Measurement' object has no attribute '{name}'")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -165,9 +166,22 @@ class ChainDataset(IterableDataset[Sample]):
 
 
 class Subset(Dataset[Sample]):
-    """The samples of a set at given numbers."""
+    """The samples of a set at given numbers.
+
+    Raises:
+        NotImplementedError: a subclass gives samples in a way of its own, but not several.
+    """
 
     def __init__(self, dataset: Indexed[Sample], indices: Sequence[int]) -> None:
+        own = type(self)
+        if own.__getitem__ is not Subset.__getitem__ and own.__getitems__ is Subset.__getitems__:
+            raise NotImplementedError(
+                f"{own.__name__} overrides __getitem__ but not __getitems__. When subclassing "
+                "Subset and overriding __getitem__, you must also override __getitems__ to ensure "
+                "DataLoader works correctly with your custom logic. A simple implementation:\n\n"
+                "def __getitems__(self, indices):\n"
+                "    return [self.__getitem__(idx) for idx in indices]"
+            )
         self.dataset: Any = dataset
         self.indices = indices
 
@@ -175,6 +189,15 @@ class Subset(Dataset[Sample]):
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> Sequence[Sample]:
+        """Samples, all at once where the set gives several."""
+        keys = [self.indices[index] for index in indices]
+        at_once = getattr(self.dataset, "__getitems__", None)
+        found: Sequence[Sample] = (
+            at_once(keys) if callable(at_once) else list(map(self.dataset.__getitem__, keys))
+        )
+        return found
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -199,6 +222,12 @@ def random_split(
         counts = [int(part) for part in lengths]
     if sum(counts) != size:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    for place, count in enumerate(counts):
+        if not count:
+            warnings.warn(
+                f"Length of split at index {place} is 0. This might result in an empty dataset.",
+                stacklevel=2,
+            )
     order = eager_function("aten::randperm")(size, generator=generator).tolist()
     ends = accumulate(counts)
     return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, counts, strict=True)]
