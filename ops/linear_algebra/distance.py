@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.elementwise import difference
-from ..kernels import family, in_order, is_ready
+from ..kernels import family, in_order, is_half, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -218,8 +218,12 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
     if kernels is not None:
         found: Array = kernels.side_by_side(in_order(x1), in_order(x2), kernels.FORMS[p], eps)
         return found[..., None] if keepdim else found
-    apart = difference(x1, x2)
-    apart = with_number(np.add, apart, eps)
+    arrays = family("elementwise.arrays") if x1.ndim and x1.size and x2.size else None
+    if arrays is not None and x1.dtype is x2.dtype and is_half(x1.dtype):  # rounded step by step
+        apart = arrays.apply("subtract", (x1, x2))
+        apart = arrays.apply("add", (apart, operand(eps, apart.dtype)))
+        return vector_norm(apart, p, [-1], keepdim)
+    apart = with_number(np.add, difference(x1, x2), eps)
     if not apart.ndim:
         result = vector_length(apart.reshape(1), p, -1, keepdim)
         return result.reshape(())
@@ -227,11 +231,14 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
 
 
 def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | None:
-    """The same of floats of one dtype and shape by native code; None where there is none."""
-    arrays = family("elementwise.arrays") if x1.ndim and x1.size else None
+    """The same of floats of one dtype by native code; None where there is none.  Lengths are those
+    of vectors as they are given, before dimensions are repeated."""
+    arrays = family("elementwise.arrays") if x1.ndim == x2.ndim and x1.size and x2.size else None
     if arrays is None or arrays.LETTERS[x1.dtype] not in _FLOATS:
         return None
-    if axis == x1.ndim - 1 and is_ready(x1) and is_ready(x2):
+    if x1.shape[axis] != x2.shape[axis]:
+        return None
+    if x1.shape == x2.shape and axis == x1.ndim - 1 and is_ready(x1) and is_ready(x2):
         found: Array | None = family("rows.expressions").cosines(x1, x2, eps)
         if found is not None:
             return found
@@ -269,8 +276,9 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
         raise OperatorError(f"eps must be non-negative, got: {eps:g}")
     shape = checked_broadcast(x1.shape, x2.shape, ("x1", "x2"))
     axis = wrap_dim(dim, len(shape))
-    if x1.shape == x2.shape and x1.dtype is x2.dtype:
-        found = _cosines_natively(x1, x2, axis, eps)
+    if x1.dtype is x2.dtype:
+        one, other = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (x1, x2))
+        found = _cosines_natively(one, other, axis, eps)
         if found is not None:
             return found
     unit = []

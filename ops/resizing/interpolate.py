@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.foundations.declared import Declared
 from ..kernels import is_last_whole
 from ..memory.counts import check_room
 from ..memory.dtype import Array, Dtype, dtype_of
@@ -31,11 +32,13 @@ from .resample import (
     smooth,
 )
 
-__all__ = ["resized"]
+__all__ = ["resized", "resizing", "shares"]
 
 Scales = Sequence[float | None]
 _FLOAT64: Final = np.dtype(np.float64)
 MakeTaps = Callable[[int, int, bool, float | None, Dtype], Taps]
+_MAKERS: Final[Declared[str, tuple[MakeTaps, int]]] = Declared()
+"""What makes the taps of operators, and of how many dimensions."""
 
 
 # --------------------------------------------------------------------------- filters
@@ -134,6 +137,21 @@ def _known(
     return Taps(places, weights)
 
 
+def resizing() -> dict[str, int]:
+    """The operators that resize, and how many dimensions they do."""
+    return {name: dims for name, (_, dims) in _MAKERS.items()}
+
+
+def shares(name: str, size: int, count: int, align: bool, scale: float | None) -> Taps:
+    """What each of `count` results along a dimension is made of by an operator: taps in float64
+    with a weight for every place."""
+    make, _ = _MAKERS[name]
+    is_copied = size == count and make is not cubic and "nearest" not in name
+    taps = Taps([np.arange(size)]) if is_copied else make(size, count, align, scale, _FLOAT64)
+    places = np.array(taps.places, np.int64)
+    return Taps(places, np.ones(places.shape) if taps.weights is None else np.array(taps.weights))
+
+
 _ROUNDED_SHARES: Final = ("bicubic", "linear", "trilinear")
 """Of 16-bit floats; the others weight in float32."""
 
@@ -207,6 +225,7 @@ def _declare(
 ) -> None:
     """Declare an operator in both forms: sizes with scales, or sizes or scales."""
     short = name.strip("_").removeprefix("upsample_").rstrip("d123456789").removesuffix("2d_aa")
+    _MAKERS.put([name], (make, dims))
 
     def plain(self: Array, output_size: Ints, *rest: Any) -> Array:
         align, scales = (rest[0], rest[1:]) if aligned else (False, rest)

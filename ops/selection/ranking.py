@@ -357,6 +357,10 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
     found = found or _top(self, k, axis, largest)
     if found is not None:
         return found
+    if is_half(self.dtype) and k:
+        wide = cast_by_kernel(self, _FLOAT32, of_any_size=True)
+        values, where = topk(wide, k, dim, largest, sorted)
+        return cast_by_kernel(values, self.dtype, of_any_size=True), where
     if size > _LONG and k and self.size == size and axis == self.ndim - 1:
         row = self.reshape(-1)
         only = _largest_of_one(row, k, largest)

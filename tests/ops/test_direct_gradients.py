@@ -184,6 +184,39 @@ def test_nearest_elements(sizes: tuple[int, ...], times: float) -> None:
     _agree(F.interpolate(x, [int(n * times) for n in sizes]), (x,))
 
 
+@pytest.mark.parametrize("mode", ["linear", "bicubic"])
+@pytest.mark.parametrize("align", [True, False])
+@pytest.mark.parametrize(
+    ("sizes", "wanted"), [((5,), (8,)), ((3, 4), (5, 2)), ((2, 3, 4), (3, 7, 4))]
+)
+def test_resized_elements(
+    sizes: tuple[int, ...], wanted: tuple[int, ...], align: bool, mode: str
+) -> None:
+    if mode == "linear":
+        mode = {1: "linear", 2: "bilinear", 3: "trilinear"}[len(sizes)]
+    elif len(sizes) != 2:
+        return
+    x = _random(2, 3, *sizes)
+    _agree(F.interpolate(x, wanted, mode=mode, align_corners=align), (x,))
+
+
+def test_what_is_not_finite_stays_where_it_is_when_resized() -> None:
+    x = torch.zeros(1, 2, 6, requires_grad=True)
+    slope = torch.zeros(1, 2, 12)
+    slope[0, 0, 4] = float("inf")
+    F.interpolate(x, 12, mode="linear").backward(slope)
+    assert x.grad is not None
+    assert x.grad[0, 0].isfinite().tolist() == [True, False, False, True, True, True]
+    assert not x.grad[0, 1].any()
+
+
+def test_long_rows_are_resized_back_in_little_memory() -> None:
+    x = torch.zeros(1, 1, 100_000, requires_grad=True)  # a matrix would take 160 GB
+    F.interpolate(x, 200_000, mode="linear").sum().backward()
+    assert x.grad is not None
+    assert torch.allclose(x.grad, torch.full((), 2.0))
+
+
 @pytest.mark.parametrize("is_scaled", [True, False])
 @pytest.mark.parametrize(("sizes", "groups"), [((3, 8, 5, 5), 4), ((2, 6, 7), 1), ((4, 12), 2)])
 def test_groups_of_channels(sizes: tuple[int, ...], groups: int, is_scaled: bool) -> None:

@@ -34,3 +34,40 @@ def test_cosines(sizes: tuple[int, ...], name: str) -> None:
                 found = F.cosine_similarity(a, y, dim)
             assert found.dtype is dtype
             torch.testing.assert_close(found.double(), exact, rtol=near, atol=near)
+
+
+SPREAD = [
+    ((5, 1, 8), (1, 6, 8), -1),
+    ((5, 1, 8), (6, 8), 2),
+    ((5, 1, 8), (5, 6, 1), 2),
+    ((8,), (4, 8), 1),
+]
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16"])
+@pytest.mark.parametrize(("one", "other", "dim"), SPREAD)
+def test_cosines_of_vectors_that_are_repeated(
+    one: tuple[int, ...], other: tuple[int, ...], dim: int, name: str
+) -> None:
+    """Lengths are taken before dimensions are repeated: to the same numbers and slopes."""
+    torch.manual_seed(0)
+    dtype = getattr(torch, name)
+    pair = [(torch.rand(*sizes) + 0.5).to(dtype).requires_grad_() for sizes in (one, other)]
+    wide = [each.detach().double().requires_grad_() for each in pair]
+    exact = F.cosine_similarity(*torch.broadcast_tensors(*wide), dim)
+    found, near = F.cosine_similarity(*pair, dim), 4 * torch.finfo(dtype).eps
+    torch.testing.assert_close(found.double(), exact, rtol=near, atol=near)
+    exact.sum().backward()
+    found.sum().backward()
+    for each, beside in zip(pair, wide, strict=True):
+        torch.testing.assert_close(each.grad.double(), beside.grad, rtol=near, atol=8 * near)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+@pytest.mark.parametrize(("sizes", "dim"), [((20_000,), 0), ((3, 9_000), 1), ((9_000, 3), 0)])
+def test_many_of_long_rows_of_halves(sizes: tuple[int, ...], dim: int, name: str) -> None:
+    x = torch.randn(*sizes).to(getattr(torch, name))
+    for largest in (True, False):
+        values, places = x.topk(300, dim, largest)
+        assert torch.equal(values, x.sort(dim, largest)[0].narrow(dim, 0, 300))
+        assert torch.equal(x.gather(dim, places), values)

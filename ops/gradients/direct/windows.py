@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 from typing import Final
 
@@ -16,7 +16,7 @@ from ...pooling.pool_checks import pool_geometry
 from ...selection.places import combined_natively
 from ...tensors.tensor import Tensor
 from ..formulas.windows import each_of
-from ..table.rows import Ints, aten, direct
+from ..table.rows import Ints, direct
 from ..table.rules import are_wide
 
 One = tuple[Tensor]
@@ -122,45 +122,3 @@ def adaptive(g: Tensor | None, self_sizes: Ints, output_size: Ints) -> One | Non
     if g is None or not are_wide(g) or 0 in g.shape:
         return None
     return _repeated(g._array, self_sizes, len(output_size))
-
-
-# --------------------------------------------------------------------------- nearest elements
-
-
-def _of_copies(g: Tensor, sizes: Ints, scales: Sequence[float | None] | None) -> One | None:
-    """Sums of windows, where each element was copied so often, a power of 2, along each dimension;
-    of others it depends on rounding which copies are whose."""
-    made, count = g._array.shape, len(sizes) - 2
-    times = [a // max(b, 1) for a, b in zip(made[2:], sizes[2:], strict=True)]
-    if list(made[2:]) != [a * b for a, b in zip(times, sizes[2:], strict=True)] or 0 in made:
-        return None
-    if any(each & (each - 1) for each in times) or not are_wide(g):
-        return None
-    given = scales or [None] * count
-    if any(scale not in (None, each) for scale, each in zip(given, times, strict=True)):
-        return None
-    call = (aten.avg_pool1d, aten.avg_pool2d, aten.avg_pool3d)[count - 1]
-    if count == 1:
-        return (call(g, times, times, [0], False, True) * times[0],)
-    return (call(g, times, times, [0] * count, False, True, 1),)
-
-
-def _nearest(name: str) -> None:
-    @direct(f"aten::{name}", of="self")
-    def plain(
-        g: Tensor, self_sizes: Ints, scales: float | None = None, scales_d: float | None = None,
-        scales_h: float | None = None, scales_w: float | None = None,
-    ) -> One | None:  # fmt: skip
-        count = len(self_sizes) - 2
-        given = [scales] if count == 1 else [scales_d, scales_h, scales_w][-count:]
-        return _of_copies(g, self_sizes, given)
-
-    @direct(f"aten::{name}.vec", of="input")
-    def by_factors(
-        g: Tensor, input_sizes: Ints, scale_factors: Sequence[float] | None
-    ) -> One | None:
-        return _of_copies(g, input_sizes, scale_factors)
-
-
-for _count in (1, 2, 3):
-    _nearest(f"upsample_nearest{_count}d")

@@ -160,12 +160,23 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: boo
     return aten.linalg_vector_norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
+def _as_long(x: Tensor, dim: int, size: int) -> Tensor:
+    """A tensor that has a dimension, counted from the end, of a size."""
+    x = x.reshape([1] * (-dim - x.ndim) + list(x.shape))
+    if x.shape[dim] == size:
+        return x
+    sizes = list(x.shape)
+    sizes[dim] = size
+    return x.expand(sizes)
+
+
 @composite("aten::cosine_similarity", name="SumBackward1")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
     """The cosine of the angle of vectors."""
-    if x1.shape != x2.shape:
-        sizes = list(np.broadcast_shapes(x1.shape, x2.shape))
-        x1, x2 = x1.expand(sizes), x2.expand(sizes)
+    if x1.shape != x2.shape:  # lengths are those of what is given, before dimensions are repeated
+        sizes = np.broadcast_shapes(x1.shape, x2.shape)
+        dim = dim % len(sizes) - len(sizes)
+        x1, x2 = (_as_long(each, dim, sizes[dim]) for each in (x1, x2))
     size = aten.linalg_vector_norm(x1, 2, [dim], True)
     other = aten.linalg_vector_norm(x2, 2, [dim], True)
     size = size + (size.clamp_min(eps) - size).detach()  # the gradient passes the limit unchanged

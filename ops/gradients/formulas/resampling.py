@@ -11,7 +11,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from ...memory.remembered import remembered
-from ...table.table import TABLE
+from ...resizing.interpolate import resizing, shares
 from ...tensors.tensor import Tensor
 from ..table.rows import Ints, Lies, Tensors, aten, composite, gradient
 from .windows import spread
@@ -20,23 +20,13 @@ from .windows import spread
 
 
 @remembered(1 << 22)
-def _weights(
-    name: str, size: int, wanted: int, axis: int, count: int, align: bool | None,
-    scale: float | None,
-) -> Array:  # fmt: skip
-    """How much of each element of one dimension goes to each result: the operator on unit rows."""
-    shape = [1, size, *[1] * count]
-    shape[2 + axis] = size
-    unit = np.eye(size).reshape(shape)
-    sizes = [1] * count
-    sizes[axis] = wanted
-    scales: list[float | None] = [None] * count
-    scales[axis] = scale
-    options = [] if align is None else [align]
-    entry = TABLE.operator(f"aten::{name}")
-    assert entry is not None
-    found = np.asarray(entry.forward(unit, sizes, *options, *scales))
-    made = np.ascontiguousarray(found.reshape(size, wanted).T)
+def _weights(name: str, size: int, wanted: int, align: bool, scale: float | None) -> Array:
+    """How much of each element of one dimension goes to each result."""
+    taps = shares(name, size, wanted, align, scale)
+    made = np.zeros((wanted, size))
+    assert taps.weights is not None
+    for places, weights in zip(taps.places, taps.weights, strict=True):
+        made[np.arange(wanted), places] += weights
     made.setflags(write=False)
     return made
 
@@ -48,7 +38,7 @@ def _resized(name: str, count: int) -> Callable[..., Tensor]:
         for axis in range(count):
             dim = 2 + axis
             scale = None if scales is None else scales[axis]
-            matrix = _weights(name, given[dim], g.shape[dim], axis, count, align, scale)
+            matrix = _weights(name, given[dim], g.shape[dim], bool(align), scale)
             g = spread(g, matrix, dim)
         return g
 
@@ -79,13 +69,7 @@ def _declare(name: str, count: int) -> None:
     gradient(f"aten::{name}.vec", name=node, input=by_factors, lays=lays)
 
 
-for _name, _count in (
-    ("upsample_nearest1d", 1), ("upsample_nearest2d", 2), ("upsample_nearest3d", 3),
-    ("_upsample_nearest_exact1d", 1), ("_upsample_nearest_exact2d", 2),
-    ("_upsample_nearest_exact3d", 3), ("upsample_linear1d", 1), ("upsample_bilinear2d", 2),
-    ("upsample_trilinear3d", 3), ("upsample_bicubic2d", 2), ("_upsample_bilinear2d_aa", 2),
-    ("_upsample_bicubic2d_aa", 2), ("_upsample_lanczos2d_aa", 2),
-):  # fmt: skip
+for _name, _count in resizing().items():
     _declare(_name, _count)
 
 # --------------------------------------------------------------------------- grids

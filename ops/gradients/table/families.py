@@ -21,7 +21,8 @@ _FAMILIES: Final = (
     "formulas.backward_norms", "formulas.library_calls", "formulas.detection", "formulas.audio",
     "direct.losses", "direct.layers", "direct.ctc", "direct.recurrent", "direct.products",
     "direct.pointwise", "direct.rows", "direct.frames", "direct.moves", "direct.sums",
-    "direct.tables", "direct.windows", "direct.grids", "direct.distances", "direct.transforms",
+    "direct.tables", "direct.windows", "direct.resampling", "direct.grids", "direct.distances",
+    "direct.transforms",
 )  # fmt: skip
 
 
