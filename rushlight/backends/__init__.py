@@ -8,10 +8,10 @@ from types import ModuleType
 from ..float_precision import OfAll
 from ..module_names import names_of
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp
-from .switches import disable_global_flags
+from .switches import disable_global_flags, flags_frozen
 
 __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp"]
-__all__ += ["disable_global_flags", "private_backend"]
+__all__ += ["disable_global_flags", "flags_frozen", "private_backend"]
 
 private_backend = "privateuseone"
 """The name of the device that a backend of its own would have."""

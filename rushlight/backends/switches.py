@@ -6,7 +6,7 @@ from types import ModuleType
 
 from ..frontend.foundations.chosen import Chosen
 
-__all__ = ["Switches", "disable_global_flags"]
+__all__ = ["Switches", "disable_global_flags", "flags_frozen"]
 
 _FROZEN = Chosen(False)
 
@@ -14,6 +14,11 @@ _FROZEN = Chosen(False)
 def disable_global_flags() -> None:
     """Have assignments to settings refused from here on; `flags()` blocks still change them."""
     _FROZEN.choose(True)
+
+
+def flags_frozen() -> bool:
+    """Whether assignments to settings are refused."""
+    return _FROZEN.now
 
 
 class Switches(ModuleType):

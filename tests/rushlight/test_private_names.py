@@ -414,7 +414,9 @@ def test_settings_of_backends_can_be_frozen(monkeypatch: pytest.MonkeyPatch) -> 
     switches = import_module("rushlight.backends.switches")
     monkeypatch.setattr(switches, "_FROZEN", Chosen(False))
     torch.backends.cudnn.enabled = True
+    assert torch.backends.flags_frozen() is False
     torch.backends.disable_global_flags()
+    assert torch.backends.flags_frozen() is True
     for backend in (torch.backends.cudnn, torch.backends.mkldnn):
         with pytest.raises(RuntimeError, match="please use flags"):
             backend.enabled = False
