@@ -222,7 +222,7 @@ def has_length(value: typed.Expr) -> bool:
 
 
 def _has_truth(scope: Scope, value: typed.Expr) -> bool:
-    return any(
+    return value.type is NUMBER or any(
         s.arguments and is_subtype(value.type, s.arguments[0].type)
         for s in scope.table.overloads("aten::Bool")
     )
