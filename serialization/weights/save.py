@@ -7,8 +7,8 @@ import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
-from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from types import BuiltinFunctionType, EllipsisType, FunctionType, NoneType, NotImplementedType
+from typing import Any, Final
 
 import numpy as np
 
@@ -41,6 +41,9 @@ __all__ = ["MAGIC", "PROTOCOL", "ObjectsWriter", "save_weights"]
 MAGIC = 0x1950A86A20F9469CFC6C
 PROTOCOL = 1001
 """What files of the format before the zip format begin with."""
+
+_ALONE: Final = {NoneType: None, EllipsisType: ..., NotImplementedType: NotImplemented}
+"""The one object of each class that is known by it alone."""
 
 
 @within_limits("the value")
@@ -209,6 +212,8 @@ class ObjectsWriter:
                 self.made("__builtin__", "set", list(value))
             case EagerFunction() if value.is_method:
                 self.made("__builtin__", "getattr", Tensor, value.__name__)
+            case type() if value in _ALONE:  # found nowhere by their names
+                self.made("__builtin__", "type", _ALONE[value])
             case FunctionType() | BuiltinFunctionType() | EagerFunction() | type():
                 self.name(*self.name_of(value))
             case PackedWeights():

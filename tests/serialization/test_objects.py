@@ -12,6 +12,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
+from rushlight.serialization.files.errors import ArchiveError
 
 
 class Residual(nn.Module):
@@ -43,6 +44,14 @@ def again(value: Any) -> Any:
     torch.save(value, file)
     file.seek(0)
     return torch.load(file, weights_only=False)
+
+
+def test_classes_of_one_object_come_back() -> None:
+    """None of them is found under its name."""
+    kinds = [type(None), type(...), type(NotImplemented)]
+    assert again({"kinds": kinds})["kinds"] == kinds
+    with pytest.raises(ArchiveError, match="not found under that name"):
+        again(type(again))
 
 
 def test_a_module_comes_back() -> None:
