@@ -25,7 +25,7 @@ __all__ = [
     *("asking", "asks", "asks_itself", "disabled", "handle_torch_function", "has_torch_function"),
     "has_torch_function_unary",
     *("is_left_alone", "last_mode_apart", "make_plain", "own_function"),
-    *("plain_types", "result_without_asking"),
+    *("plain_types", "refusal", "result_without_asking"),
 ]
 
 Answer = TypeVar("Answer")
@@ -287,11 +287,11 @@ def ask(
     """
     made: Answer = answer(func, asked, args, *([kwargs] if kwargs else []))
     if made is NotImplemented:
-        raise TypeError(_refusal(name, asked))
+        raise TypeError(refusal(name, asked))
     return made
 
 
-def _refusal(name: str, asked: Sequence[object]) -> str:
+def refusal(name: str, asked: Sequence[object]) -> str:
     """What is said where all who were asked do not know an operator."""
     modes = STATE.modes[-1:] if _modes() else []
     lines = "".join(f"\n  - mode object {each}" for each in modes)

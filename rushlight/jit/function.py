@@ -30,6 +30,7 @@ from ..ir.passes.differentiable_groups import differentiate_in_groups
 from ..ir.passes.peephole import peephole
 from ..ops.eager.calls import any_requires_grad
 from ..ops.table.grad_mode import is_grad_enabled
+from ..ops.tensors.overriding import answer, askers, refusal
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
 from ..typecheck.definitions.functions import Function
@@ -245,6 +246,8 @@ class ScriptMethod(_Compiled):
     def __init__(self, owner: ScriptObject, function: Function) -> None:
         self._rushlight_function = function
         self.__doc__ = getattr(function.python, "__doc__", None)
+        if hasattr(function.python, "__name__"):
+            self.__name__ = function.python.__name__
         self.owner = owner
         self._quick = Quick(function, self._slow_call, _last, owner)
 
@@ -262,6 +265,20 @@ class ScriptMethod(_Compiled):
         except BaseException as error:
             trim_traceback(error)
             raise
+
+    def _slow_call(self, *args: object, **kwargs: object) -> Any:
+        """Run it, or have it seen to by the class of an argument that sees to functions itself.
+
+        Raises:
+            TypeError: no such class knows it.
+        """
+        asked = askers(args, kwargs)
+        if not asked:
+            return super()._slow_call(*args, **kwargs)
+        made = answer(self, asked, args, kwargs)
+        if made is NotImplemented:
+            raise TypeError(refusal(f".{self.name}", asked))
+        return made
 
     @property
     def raw_owner(self) -> ScriptObject:

@@ -11,7 +11,7 @@ import pytest
 
 import rushlight as torch
 import rushlight.nn.functional as F
-from rushlight import overrides
+from rushlight import nn, overrides
 from rushlight.ops.tensors.overriding import PLAIN
 
 
@@ -305,3 +305,30 @@ def test_slots_of_classes_are_copied_and_pickled() -> None:
     for made in (copy.deepcopy(x), pickle.loads(pickle.dumps(x)), copy.copy(x)):
         assert (type(made), made.log, made.name_of_it) == (Slotted, ["a"], "x")  # type: ignore[attr-defined]
     assert copy.copy(x).log is x.log is not copy.deepcopy(x).log
+
+
+class Halves(nn.Module):
+    def forward(self, x: torch.Tensor, by: int = 2):
+        return x / by
+
+
+def test_methods_of_scripted_modules_ask_the_classes_of_arguments(noting: Any) -> None:
+    scripted = torch.jit.script(Halves())
+    traced = torch.jit.trace(Halves(), torch.ones(2, 2))
+    for call in (scripted, scripted.forward, traced):
+        for _ in range(40):  # then there is a quicker way
+            assert type(call(torch.ones(2, 2))) is torch.Tensor
+        assert type(call(labelled(2, 2))) is Labelled
+        assert type(call(noting)) is Noting
+    assert len(Noting.met) == 3
+    assert scripted.forward(Like(), by=4)[0] == "forward"
+    with pytest.raises(TypeError, match=r"Multiple dispatch failed for '\.forward'"):
+        scripted(Unknowing())
+
+
+def test_scripted_functions_ask_no_classes(noting: Any) -> None:
+    def halved(x: torch.Tensor):
+        return x / 2
+
+    assert type(torch.jit.script(halved)(noting)) is torch.Tensor
+    assert Noting.met == []
