@@ -10,7 +10,7 @@ from ..typecheck.definitions.class_types import ClassType
 from .concrete import concrete_type
 from .module import RecursiveScriptModule
 from .script import entry_points, script
-from .shared_types import own_types
+from .shared_types import SHARED, own_types
 
 __all__ = [
     "ConcreteTypeStore",
@@ -22,14 +22,14 @@ __all__ = [
 
 
 class ConcreteTypeStore:
-    """Torch keeps the types of modules here, by their Python class.
+    """The types of modules, by their Python class: `type_store`.
 
-    rushlight keeps them with the classes and compares all that is compiled in, so that there is
-    nothing to forget when a class changes.
+    All that is compiled in is compared, so that there is nothing to forget when a class changes;
+    but whoever clears it has types made anew.
     """
 
     def __init__(self) -> None:
-        self.type_store: dict[type, list[object]] = {}
+        self.type_store = SHARED
         self.methods_compiled: set[object] = set()
 
     def get_or_create_concrete_type(self, nn_module: Any) -> ClassType:

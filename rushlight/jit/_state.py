@@ -1,16 +1,25 @@
-"""Whether `script` compiles: `PYTORCH_JIT=0`, `disable()` and `enable()`; the compiled classes."""
+"""Whether `script` compiles: `PYTORCH_JIT=0`, `disable()` and `enable()`; what was compiled."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 from ..frontend.foundations.kept import KeptWith
+from ..typecheck.definitions.functions import Function
 from ..typecheck.types.types import Type
 
 __all__ = ["disable", "enable"]
 
 script_classes: KeptWith[type, Type] = KeptWith()
 """The types of the Python classes that were compiled."""
+
+named_classes: WeakValueDictionary[str, type] = WeakValueDictionary()
+"""The classes that were compiled, by their qualified names."""
+
+_jit_caching_layer: KeptWith[Callable[..., object], Function] = KeptWith()
+"""The Python functions that were compiled; who clears it has them compiled anew."""
 
 _WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _LOUD = {"1v": "> Using PyTorch JIT", "0v": "> PyTorch JIT DISABLED"}

@@ -32,7 +32,7 @@ from ..typecheck.definitions.schema import Argument, Signature
 from ..typecheck.scopes.annotations import AnnotationReader
 from ..typecheck.types.types import ANY, FLOAT, INT, STRING, EnumType, Type
 from . import decorators
-from ._state import script_classes
+from ._state import named_classes, script_classes
 from .compile import compile_function
 from .grad_modes import STAND_INS
 from .python_types import type_of_annotation, type_of_class
@@ -61,7 +61,7 @@ def class_type(cls: type) -> Type | None:
     """The type of a Python class: an interface, enumeration or script class, compiled now if that
     has not happened; None for a class that cannot be compiled."""
     stand_in = vars(cls).get("_compiled_as")
-    cls = STAND_INS.get(cls) or (cls if stand_in is None else stand_in())
+    cls = STAND_INS.get(cls) or (_named_alike(cls) if stand_in is None else stand_in())
     found = _known(cls)
     if found is not None and id(cls) not in _being_made:
         return found
@@ -72,6 +72,12 @@ def class_type(cls: type) -> Type | None:
         if issubclass(cls, enum.Enum):
             return _enum_type(cls)
         return script_class(cls, {}) if _can_be_compiled(cls) else None
+
+
+def _named_alike(cls: type) -> type:
+    """The compiled class that one stands for which says its name, else that one itself."""
+    name = vars(cls).get("_jit_override_qualname")
+    return named_classes.get(name, cls) if isinstance(name, str) else cls
 
 
 def inferred_class(cls: type) -> Type | None:
@@ -176,6 +182,7 @@ def _script_class(cls: type, scope: Scope) -> ClassType:
     try:
         _being_made.add(id(cls))
         script_classes[cls] = made
+        named_classes[qualified_name(cls)] = cls
         comes_from(made, cls)
         with compiling() as collector:
             before = len(collector.errors)
@@ -240,8 +247,8 @@ def _annotated_names(cls: type, written: tree.ClassDefinition) -> dict[str, obje
         seen = {*getattr(python, "__globals__", {}), *vars(builtins), cls.__name__}
         nodes = [(p.name, p.annotation) for p in method.parameters] + [("return", method.returns)]
         for name, node in nodes:
-            if isinstance(node, tree.Name) and node.id not in seen:
-                hint = hints.get(name)
+            if isinstance(node, tree.Name) and node.id not in seen and name in hints:
+                hint = hints[name]
                 type = None if isinstance(hint, str) else type_of_annotation(hint)
                 found |= {} if type is None else {node.id: TypeName(type)}
     return found

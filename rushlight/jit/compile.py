@@ -26,6 +26,7 @@ from ..ir.passes import clean
 from ..ops.table.table import TABLE
 from ..typecheck.definitions.class_types import ClassType
 from ..typecheck.definitions.functions import Function
+from ._state import _jit_caching_layer
 from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name
@@ -44,7 +45,6 @@ Python = Callable[..., object]
 """A function or method as Python has it."""
 
 _overloaded: KeptWith[Python, tuple[Function, ...]] = KeptWith()
-_functions: KeptWith[Python, Function] = KeptWith()
 _failed: KeptWith[Python, Compilation] = KeptWith()
 """The functions that could not be compiled, and the compilation that found out."""
 
@@ -57,14 +57,14 @@ def compile_function(python: Python) -> Function:
 
 
 def _known_function(python: Python, compilation: Compilation) -> Function:
-    known = _functions.get(python)
+    known = _jit_caching_layer.get(python)
     if _failed.get(python, compilation) is not compilation:
         known = None  # so that another attempt reports the errors again
     elif python in _failed:
         compilation.needs_failed()
     if known is None:
         known = Function(mangled(qualified_name(python)), define=_define, python=python)
-        _functions[python] = known
+        _jit_caching_layer[python] = known
     return known
 
 

@@ -10,20 +10,22 @@ from ..frontend.foundations.kept import KeptWith
 from ..typecheck.definitions.class_types import ClassType
 from .qualified_names import forget_names
 
-__all__ = ["_jit_clear_class_registry", "first_type_of", "own_types", "types_known"]
+__all__ = ["SHARED", "_jit_clear_class_registry", "first_type_of", "own_types", "types_known"]
 
 Types = list[tuple[object, ClassType]]
 """Class types with all that is compiled into them."""
 
 Known = KeptWith[type, Types] | dict[type, Types]
-_shared: KeptWith[type, Types] = KeptWith()
+SHARED: KeptWith[type, Types] = KeptWith()
+"""The class types that modules share, by their classes."""
+
 _own: ContextVar[Known | None] = ContextVar("own", default=None)
 
 
 def types_known() -> Known:
     """The class types that modules may share, by their classes."""
     own = _own.get()
-    return _shared if own is None else own
+    return SHARED if own is None else own
 
 
 def first_type_of(cls: type) -> ClassType | None:
@@ -35,7 +37,7 @@ def first_type_of(cls: type) -> ClassType | None:
 
 def _jit_clear_class_registry() -> None:
     """Let modules that are compiled from now on share no class types with earlier ones."""
-    _shared.clear()
+    SHARED.clear()
     forget_names()
 
 
