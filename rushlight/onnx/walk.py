@@ -18,8 +18,11 @@ from ..frontend.foundations.declared import Declared
 from ..frontend.sources.source import UNKNOWN
 from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.objects import ScriptObject
+from ..ir.graphs.clone import clone_graph
 from ..ir.graphs.graph import Block, Graph, Node, Value
 from ..ir.graphs.kinds import has_effects, is_random, is_undefined
+from ..ir.passes.constants_as_numbers import constants_as_numbers
+from ..ir.passes.dead_code import eliminate_dead_code
 from ..ops.memory.dtype import Array, Dtype
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.definitions.functions import Function
@@ -361,11 +364,14 @@ ACROSS: Final[set[str]] = set()
 
 
 def graph_of(function: Function) -> Graph:
-    """A function's graph."""
+    """A function's graph, with the numbers that constants of traces stand for."""
     function.ensure_defined()
     if not isinstance(function.graph, Graph):
         raise Unsupported(f"`{function.name}` has no code of its own")
-    return function.graph
+    graph = clone_graph(function.graph)
+    if constants_as_numbers(graph):
+        eliminate_dead_code(graph)
+    return graph
 
 
 def known(item: Item) -> object:
