@@ -29,6 +29,10 @@ LOSSES = [
     lambda x, y, w: F.cross_entropy(x, CLASSES),
     lambda x, y, w: F.cross_entropy(x, CLASSES, w.detach().exp(), reduction="sum"),
     lambda x, y, w: F.cross_entropy(x.reshape(2, 3, 2), CLASSES[:2, None].expand(2, 2)),
+    lambda x, y, w: F.cross_entropy(x, CLASSES, label_smoothing=0.2),
+    lambda x, y, w: F.cross_entropy(
+        x.reshape(2, 3, 2), CLASSES[:2, None].expand(2, 2), reduction="sum", label_smoothing=0.2
+    ),
     lambda x, y, w: F.nll_loss(x, CLASSES.clamp(0), reduction="none", ignore_index=0),
     lambda x, y, w: F.layer_norm(x, (3,), w, y[0]),
     lambda x, y, w: F.layer_norm(x, (4, 3), None, y),
@@ -182,6 +186,35 @@ def test_nearest_elements(sizes: tuple[int, ...], times: float) -> None:
     x = _random(2, 3, *sizes)
     _agree(F.interpolate(x, scale_factor=times), (x,))
     _agree(F.interpolate(x, [int(n * times) for n in sizes]), (x,))
+
+
+HALF_LOSSES = [
+    lambda x, y: F.mse_loss(x, y),
+    lambda x, y: F.smooth_l1_loss(x, y, beta=0.7),
+    lambda x, y: F.huber_loss(x, y, reduction="sum", delta=0.5),
+    lambda x, y: F.binary_cross_entropy_with_logits(x, y.sigmoid()),
+    lambda x, y: F.kl_div(x, y.sigmoid(), reduction="batchmean"),
+    lambda x, y: F.cross_entropy(x, CLASSES),
+    lambda x, y: F.cross_entropy(x, CLASSES, label_smoothing=0.2, reduction="sum"),
+    lambda x, y: F.cross_entropy(x.reshape(2, 3, 2), CLASSES[:2, None].expand(2, 2)),
+    lambda x, y: F.nll_loss(x, CLASSES),
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("number", range(len(HALF_LOSSES)))
+def test_slopes_of_losses_of_halves_are_rounded_once(number: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    loss, y = HALF_LOSSES[number], torch.randn(4, 3).to(dtype)
+    x = torch.randn(4, 3).to(dtype).requires_grad_()
+    wide = x.detach().float().requires_grad_()
+    loss(x, y).backward()
+    loss(wide, y.float()).backward()
+    assert x.grad is not None
+    assert wide.grad is not None
+    assert x.grad.dtype is dtype
+    near = 2 * torch.finfo(dtype).eps
+    torch.testing.assert_close(x.grad.float(), wide.grad, rtol=near, atol=near * 0.01)
 
 
 @pytest.mark.parametrize("mode", ["linear", "bicubic"])

@@ -8,7 +8,7 @@ from ...memory.dtype import Array
 from ...tensors.tensor import Tensor
 from ..formulas.loss import MEAN, NONE
 from ..table.rows import Wanted, aten, direct
-from ..table.rules import are_wide
+from ..table.rules import are_wide, rounded_once
 from .rows import class_slopes
 
 Pair = tuple[Tensor | None, Tensor | None]
@@ -33,6 +33,7 @@ def _both(grad: Tensor, wanted: Wanted) -> Pair:
 
 
 @direct("aten::mse_loss", of="self target", of_operators=True)
+@rounded_once
 def mse_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int
 ) -> Pair | None:
@@ -45,6 +46,7 @@ def mse_loss(
 
 
 @direct("aten::l1_loss", of="self target", of_operators=True)
+@rounded_once
 def l1_loss(g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int) -> Pair | None:
     """Absolute differences."""
     if not are_wide(self, target):
@@ -54,6 +56,7 @@ def l1_loss(g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: 
 
 
 @direct("aten::smooth_l1_loss", of="self target", of_operators=True)
+@rounded_once
 def smooth_l1_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int, beta: float
 ) -> Pair | None:
@@ -65,6 +68,7 @@ def smooth_l1_loss(
 
 
 @direct("aten::huber_loss", of="self target", of_operators=True)
+@rounded_once
 def huber_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int, delta: float
 ) -> Pair | None:
@@ -76,6 +80,7 @@ def huber_loss(
 
 
 @direct("aten::binary_cross_entropy_with_logits", of="self", of_operators=True)
+@rounded_once
 def with_logits(
     g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None,
     reduction: int,
@@ -93,6 +98,7 @@ def with_logits(
 
 
 @direct("aten::binary_cross_entropy", of="self", of_operators=True)
+@rounded_once
 def cross_entropy(
     g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
 ) -> tuple[Tensor] | None:
@@ -109,6 +115,7 @@ _LEAST = 1e-12
 
 
 @direct("aten::kl_div", of="self", of_operators=True)
+@rounded_once
 def kl_div(
     g: Tensor, self: Tensor, target: Tensor, reduction: int, log_target: bool
 ) -> tuple[Tensor] | None:
@@ -159,6 +166,7 @@ def _counts_each(target: Array, ignore_index: int) -> bool:
 
 
 @direct("aten::nll_loss", "aten::nll_loss2d", "aten::nll_loss_nd", of="self")
+@rounded_once
 def nll_loss(
     g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int,
     ignore_index: int,
@@ -185,21 +193,24 @@ def nll_loss(
 
 
 @direct("aten::cross_entropy_loss", of="self")
+@rounded_once
 def cross_entropy_loss(
     g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int,
     ignore_index: int, label_smoothing: float,
 ) -> tuple[Tensor] | None:  # fmt: skip
     """The entropy of the softmax, for classes by number."""
-    if label_smoothing:
+    if label_smoothing and weight is not None:
         return None
     shares, given, each = None, g._array, reduction
-    if weight is not None:
+    if weight is not None or label_smoothing:
         shares = _shares(g, self, target, weight, reduction, ignore_index)
         if shares is None:
             return None
         given, each = shares, NONE
     slopes = class_slopes(given, self._array, target._array, each, ignore_index)
     if slopes is not None:
+        if shares is not None and label_smoothing:
+            _smooth(slopes, shares, target._array, label_smoothing)
         return (Tensor._of(slopes),)
     if shares is None:
         shares = _shares(g, self, target, weight, reduction, ignore_index)
@@ -209,7 +220,17 @@ def cross_entropy_loss(
     grad, shares = aten.softmax(self, 1)._array, shares[:, None]
     np.multiply(grad, shares, grad)
     np.put_along_axis(grad, places, np.take_along_axis(grad, places, 1) - shares, 1)
+    if label_smoothing:
+        _smooth(grad, shares[:, 0], target._array, label_smoothing)
     return (Tensor._of(grad),)
+
+
+def _smooth(slopes: Array, shares: Array, target: Array, smoothing: float) -> None:
+    """Take a part of each target's share from all classes in place of its own."""
+    part = (shares * shares.dtype.type(smoothing))[:, None]
+    slopes -= part / part.dtype.type(slopes.shape[1])
+    places = np.where(shares == 0, 0, target)[:, None]  # those that are ignored have no share
+    np.put_along_axis(slopes, places, np.take_along_axis(slopes, places, 1) + part, 1)
 
 
 _PAIRS = 1 << 18
