@@ -12,6 +12,7 @@ from ...frontend.diagnostics.diagnostics import Help, Label
 from ...frontend.foundations.declared import Declared
 from ...frontend.syntax import tree
 from ...frontend.syntax.torch_ranges import whole_range
+from ..definitions.functions import PythonFunction
 from ..definitions.names import SpecialForm
 from ..definitions.schema import Argument, Signature
 from ..expressions.arguments import check_arguments
@@ -98,6 +99,9 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
             torch_span=node.function.span,
         )
         return sequenced(statements, result, node.span)
+    left = _left_to_python(scope, form.name, given, node)
+    if left is not None:
+        return sequenced(statements, left, node.span)
     inner = taken_back(scope, told, node.span)
     is_unnamed = isbuiltin(getattr(builtins, form.name, None))  # refused where its name stands
     if is_unnamed and inner is not None and not is_about_lambda(inner):
@@ -118,12 +122,30 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
     return scope.unknown(node.span)
 
 
+def _left_to_python(scope: Scope, name: str, given: Given, node: tree.Call) -> typed.Expr | None:
+    """A call of one of Python's own classes in live code, which gives a tensor as far as anybody
+    knows: errors are worded with `type(x)`.  None if that is none over tensors."""
+    cls = getattr(builtins, name, None)
+    if not isinstance(cls, type) or given.keywords or scope.function.is_text:
+        return None
+    signature = _over_tensors(name, given)
+    found = match_signature(signature, given, scope.table, convert=True)
+    if not found:
+        return None
+    function = PythonFunction(name, cls, signature)
+    return typed.PythonCall(node.span, found.result(), function, found.inputs, found.bindings)
+
+
+def _over_tensors(name: str, given: Given) -> Signature:
+    """What torch takes a class of Python's for: a function over tensors."""
+    arguments = tuple(Argument(str(i), TENSOR) for i in range(len(given.positional)))
+    return Signature(name, "", arguments, (Argument("0", TENSOR),))
+
+
 def _refusal(scope: Scope, name: str, given: Given) -> str:
-    """torch's sentence; it takes a class of Python's for a function over tensors."""
+    """torch's sentence."""
     if isinstance(getattr(builtins, name, None), type) and not given.keywords:
-        arguments = tuple(Argument(str(i), TENSOR) for i in range(len(given.positional)))
-        signature = Signature(name, "", arguments, (Argument("0", TENSOR),))
-        found = match_signature(signature, given, scope.table, convert=True)
+        found = match_signature(_over_tensors(name, given), given, scope.table, convert=True)
         if not found:
             return text_of_one(scope, found, None)
     return f"Python builtin <built-in function {name}> is currently not supported in Torchscript"
