@@ -91,6 +91,55 @@ def test_paths_are_replaced_when_all_is_written(tmp_path: Path) -> None:
     assert torch.load(str(file), map_location="cpu", weights_only=True) == [1]
 
 
+def _entry(dtype: object = "F32", shape: object = (2,), first: object = 0, last: object = 8) -> str:
+    return json.dumps({"dtype": dtype, "shape": shape, "data_offsets": [first, last]})
+
+
+@pytest.mark.parametrize(
+    ("header", "length", "message"),
+    [
+        (f'{{"x": {_entry()}}}', 7, "`x` of .* lies outside the file"),
+        (f'{{"x": {_entry()}}}', 9, "not as long as its tensors"),
+        (f'{{"x": {_entry()}}}', 8, None),
+        (f'{{"x": {_entry(first=4, last=12)}}}', 12, "`x` of .* lies outside"),
+        (f'{{"x": {_entry()}, "y": {_entry(first=8, last=16)}}}', 16, None),
+        (f'{{"x": {_entry()}, "y": {_entry(first=4, last=12)}}}', 12, "`y` of .* lies outside"),
+        (f'{{"x": {_entry(last=7)}}}', 7, "`x` of .* lies outside"),
+        (f'{{"x": {_entry(shape=(1,) * 64, last=4)}}}', 4, None),
+        (f'{{"x": {_entry(shape=(1,) * 65, last=4)}}}', 4, "`x` of .* lies outside"),
+        (f'{{"x": {_entry(shape=(0,), last=0)}}}', 0, None),
+        (f'{{"x": {_entry(dtype="F33")}}}', 8, "`x` of .* is of dtype F33"),
+        (f'{{"x": {_entry(dtype=[])}}}', 8, "`x` of .* is of dtype"),
+        (f'{{"x": {_entry(dtype=3)}}}', 8, "`x` of .* is of dtype 3"),
+        (f'{{"x": {_entry(shape=(-2,))}}}', 8, "does not describe `x`"),
+        (f'{{"x": {_entry(shape=(2.0,))}}}', 8, "does not describe `x`"),
+        (f'{{"x": {_entry(shape=(True, 2))}}}', 8, "does not describe `x`"),
+        (f'{{"x": {_entry(shape=3)}}}', 8, "does not describe `x`"),
+        (f'{{"x": {_entry(last=1 << 63)}}}', 8, "does not describe `x`"),
+        ('{"x": 3}', 0, "does not describe `x`"),
+        ("[]", 0, "has no names in its header"),
+        ("{", 0, "has a damaged header"),
+        (f'{{"x": {_entry()}, "x": {_entry()}}}', 8, "a name is there twice"),
+        ('{"__metadata__": 3}', 0, "has metadata that are no texts"),
+        ('{"__metadata__": {"a": 3}}', 0, "has metadata that are no texts"),
+        ('{"__metadata__": {"a": "b"}}', 0, None),
+        ("[" * 100_001, 0, "lists and objects|damaged header"),
+    ],
+)
+def test_headers_of_safetensors(header: str, length: int, message: str | None) -> None:
+    data = len(header).to_bytes(8, "little") + header.encode() + bytes(length)
+    if message is None:
+        assert all(not tensor.any() for tensor in safetensors.load(data).values())
+        return
+    with pytest.raises(ArchiveError, match=message):
+        safetensors.load(data)
+
+
+def test_a_header_of_safetensors_has_a_limit() -> None:
+    with pytest.raises(ArchiveError, match="header"):
+        safetensors.load((1 << 40).to_bytes(8, "little") + b"{}")
+
+
 @pytest.mark.parametrize("name", ["module", "module_old"])
 def test_whole_modules_are_refused_by_name(name: str) -> None:
     with pytest.raises(ArchiveError, match=r"`torch\.nn\.modules\.container\.Sequential`") as info:
