@@ -245,11 +245,12 @@ def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | No
     least, unit = operand(eps, x1.dtype), list[Array]()
     for x in (in_order(x1), in_order(x2)):
         length = arrays.apply("maximum", (vector_norm(x, 2.0, [axis], True), least))
-        quotient = arrays.apply("divide", (x, length))
+        quotient = None if length is None else arrays.apply("divide", (x, length))
         if quotient is None:
             return None
         unit.append(quotient)
-    return folded(arrays.apply("multiply", tuple(unit)), (axis,), False, "sum")
+    product = arrays.apply("multiply", tuple(unit))  # None of strides that no kernel goes by
+    return None if product is None else folded(product, (axis,), False, "sum")
 
 
 @operator(
