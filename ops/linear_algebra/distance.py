@@ -25,7 +25,7 @@ from ..table.without_data import rows_of
 from .linalg import matmul
 from .matrix_norms import vector_norm
 
-__all__ = ["vector_length"]
+__all__ = ["is_by_products", "vector_length"]
 
 Axis = int | tuple[int, ...] | None
 _KERNELS: Final = (np.dtype(np.float32), np.dtype(np.float64))
@@ -128,6 +128,14 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     return result
 
 
+def is_by_products(x1: Array, x2: Array, p: float, mode: int) -> bool:
+    """Whether the distances of rows are computed by a matrix product (see `cdist`)."""
+    many = x1.shape[-2] > _LARGE or x2.shape[-2] > _LARGE
+    if p != 2 or not (mode == 1 or (mode == 0 and many)):
+        return False
+    return not (x1.size * x2.shape[-2] <= _FEW and _kernels(x1, x2, p))
+
+
 @operator(
     "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     face="operator",
@@ -159,9 +167,7 @@ def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
         )
     checked_broadcast(x1.shape[:-2], x2.shape[:-2], ("x1", "x2"))
     wide1, wide2 = widened(x1), widened(x2)
-    many = x1.shape[-2] > _LARGE or x2.shape[-2] > _LARGE
-    is_product = p == 2 and (mode == 1 or (mode == 0 and many))
-    if is_product and not (x1.size * x2.shape[-2] <= _FEW and _kernels(wide1, wide2, p)):
+    if is_by_products(wide1, wide2, p, mode):
         return _by_products(wide1, wide2).astype(x1.dtype, copy=False)
     return _one_by_one(wide1, wide2, p).astype(x1.dtype, copy=False)
 

@@ -217,6 +217,20 @@ def test_slopes_of_losses_of_halves_are_rounded_once(number: int, dtype: torch.d
     torch.testing.assert_close(x.grad.float(), wide.grad, rtol=near, atol=near * 0.01)
 
 
+@pytest.mark.parametrize("sizes", [(200, 100), (3, 90, 80)])
+def test_distances_that_are_products(sizes: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    x, y = _random(*sizes), _random(*sizes)
+    _agree(torch.cdist(x, y), (x, y))
+    given = (torch.randn(*sizes) + 1).requires_grad_()  # the distances to itself are noise
+    exact = given.detach().double().requires_grad_()
+    torch.cdist(given, given).sum().backward()
+    torch.cdist(exact, exact, compute_mode="donot_use_mm_for_euclid_dist").sum().backward()
+    assert given.grad is not None
+    assert exact.grad is not None
+    torch.testing.assert_close(given.grad.double(), exact.grad, rtol=1e-5, atol=1e-4)
+
+
 @pytest.mark.parametrize("mode", ["linear", "bicubic"])
 @pytest.mark.parametrize("align", [True, False])
 @pytest.mark.parametrize(
