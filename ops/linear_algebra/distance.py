@@ -224,16 +224,27 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
     if kernels is not None:
         found: Array = kernels.side_by_side(in_order(x1), in_order(x2), kernels.FORMS[p], eps)
         return found[..., None] if keepdim else found
-    arrays = family("elementwise.arrays") if x1.ndim and x1.size and x2.size else None
-    if arrays is not None and x1.dtype is x2.dtype and is_half(x1.dtype):  # rounded step by step
-        apart = arrays.apply("subtract", (x1, x2))
-        apart = arrays.apply("add", (apart, operand(eps, apart.dtype)))
-        return vector_norm(apart, p, [-1], keepdim)
+    rounded = _apart_natively(x1, x2, eps)
+    if rounded is not None:
+        return vector_norm(rounded, p, [-1], keepdim)
     apart = with_number(np.add, difference(x1, x2), eps)
     if not apart.ndim:
         result = vector_length(apart.reshape(1), p, -1, keepdim)
         return result.reshape(())
     return vector_length(apart, p, -1, keepdim)
+
+
+def _apart_natively(x1: Array, x2: Array, eps: float) -> Array | None:
+    """`x1 - x2 + eps` of 16-bit floats, rounded step by step; None of others and of strides that no
+    kernel goes by."""
+    if x1.dtype is not x2.dtype or not is_half(x1.dtype) or not (x1.ndim and x1.size and x2.size):
+        return None
+    arrays = family("elementwise.arrays")
+    apart: Array | None = None if arrays is None else arrays.apply("subtract", (x1, x2))
+    if apart is None:
+        return None
+    made: Array | None = arrays.apply("add", (apart, operand(eps, apart.dtype)))
+    return made
 
 
 def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | None:

@@ -63,6 +63,27 @@ def test_cosines_of_vectors_that_are_repeated(
         torch.testing.assert_close(each.grad.double(), beside.grad, rtol=near, atol=8 * near)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((4, 5), (5,)),
+        ((3, 1, 5), (1, 4, 5)),
+        ((2, 1, 3, 1, 4, 1, 5), (1, 2, 1, 3, 1, 4, 5)),
+        ((2, 1, 3, 1, 2, 1, 2, 1, 5), (1, 2, 1, 3, 1, 2, 1, 2, 5)),
+    ],
+)
+def test_distances_of_pairs_of_halves_that_are_repeated(
+    one: tuple[int, ...], other: tuple[int, ...]
+) -> None:
+    torch.manual_seed(0)
+    x, y = torch.randn(*one).bfloat16(), torch.randn(*other).bfloat16()
+    exact = F.pairwise_distance(*torch.broadcast_tensors(x.double(), y.double()))
+    turned = x.transpose(0, -1).contiguous().transpose(0, -1)
+    for given in (x, turned):
+        found = F.pairwise_distance(given, y)
+        torch.testing.assert_close(found.double(), exact, rtol=0.02, atol=0.02)
+
+
 @pytest.mark.parametrize("name", ["bfloat16", "float16"])
 @pytest.mark.parametrize(("sizes", "dim"), [((20_000,), 0), ((3, 9_000), 1), ((9_000, 3), 0)])
 def test_many_of_long_rows_of_halves(sizes: tuple[int, ...], dim: int, name: str) -> None:
