@@ -39,6 +39,7 @@ CONTEXT: Final = {
             *(("done", INT), ("scratch", ADDRESS), ("straight", INT), ("given", INT)),
             *(("printed", ADDRESS), ("printed_size", INT), ("printed_room", INT)),
             *(("kept", INT), ("checks", INT), ("arrays", ADDRESS)),
+            *(("thread", ADDRESS), ("held", INT)),
         )
     )
 }

@@ -63,7 +63,7 @@ _WRITEABLE, _ALIGNED = 0x400, 0x100
 _CONSTANTS: Final[dict[str, object]] = {
     **{"INT": INT, "FLOAT": FLOAT, "BOOL": BOOL, "STR": STR, "ADDRESS": ADDRESS, "NONE": NONE},
     **{"FAILED": 0, "STOPPED": 2, "BROKEN": 3, "RAISED": 4},
-    **{"MOST_MEMORY": 1 << 28, "FIRST_CHUNK": 1 << 16},
+    **{"MOST_MEMORY": 1 << 28, "FIRST_CHUNK": 1 << 16, "ROUNDS_OF_CALL": 1 << 9},
     **{"VERSION_AT": VERSION_AT, "MOST_KEPT": 1 << 26},
     **{"MOST_GIVEN": MOST_COPIED, "CLASS_AT": _HEAD - 8},
     **{"ARRAY_DATA": _HEAD, "ARRAY_DEPTH": _HEAD + 8, "ARRAY_SIZES": _HEAD + 16},

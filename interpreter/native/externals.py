@@ -47,6 +47,7 @@ EXTERNALS: Final[dict[str, _Signature]] = {
     "PyObject_IsTrue": (INT32, (ADDRESS,)),
     "PyErr_Occurred": (ADDRESS, ()),
     "PyErr_Clear": (NONE, ()),
+    "PyErr_ExceptionMatches": (INT32, (ADDRESS,)),
     "PyErr_NoMemory": (ADDRESS, ()),
     "PyUnicode_AsUTF8AndSize": (ADDRESS, (ADDRESS, ADDRESS)),
     "PyUnicode_DecodeUTF8": (ADDRESS, (ADDRESS, INT, ADDRESS)),
@@ -85,7 +86,7 @@ EXTERNALS: Final[dict[str, _Signature]] = {
 VARIADIC: Final[Mapping[str, str]] = {"snprintf": "i32 (ptr, i64, ptr, ...)"}
 """LLVM's types of those that take any number of arguments."""
 
-_CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray)
+_CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray, Exception)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
     *("none", "failed", "stopped", "slots", "cls", "histories"),

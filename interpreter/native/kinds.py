@@ -26,7 +26,7 @@ __all__ = [
     *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "MADE", "NONE", "STR"),
     *("Kind", "NotNative", "bound", "holds_arrays", "is_convertible", "kind_of"),
     *("list_of", "lists_tensors", "matches"),
-    *("optional_of", "tuple_of"),
+    *("optional_of", "shown", "tuple_of"),
 ]
 
 
@@ -217,6 +217,13 @@ def kind_of(type: Type) -> Kind:
 def holds_arrays(kind: Kind) -> bool:
     """Whether tensors are in there."""
     return kind.family == "array" or any(map(holds_arrays, kind.parts))
+
+
+def shown(kind: Kind) -> str:
+    """A kind as reasons name it."""
+    if not kind.parts:
+        return kind.name or kind.family
+    return f"{kind.name or kind.family}[{', '.join(map(shown, kind.parts))}]"
 
 
 def lists_tensors(node: Node) -> bool:

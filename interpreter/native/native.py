@@ -476,7 +476,8 @@ class Native:
         else:
             self._run = run
             self._draft = source if quickly else None
-            is_tried = (source.takes_containers or self.takes_tensors) and not pays
+            may_cost = source.takes_containers or self.takes_tensors or source.calls_out
+            is_tried = may_cost and not pays
             self._crosses = source.crosses_plainly
             self._straight = self._crosses and not (is_tried and source.takes_objects)
             self._stage = _Stage.TRIAL if is_tried else _Stage.HOT

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ...typecheck.types.types import Type
+from .called import CALLED
 from .dict_versions import VERSION_AT
 from .kinds import MADE, Kind, holds_arrays
 
@@ -24,7 +25,7 @@ class NativeSource:
     that it names, by the words that the table of outer addresses has for them; `types` are those
     that kinds have names of.  `left_out` says what ways of branches have no native form;
     `kept` whether an attribute is a dict that is only read: see `kept.native`.  One that `writes`
-    does so to tensors that it is given.
+    does so to tensors that it is given; `written` are the operators that write to any.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -38,6 +39,7 @@ class NativeSource:
     outer: dict[str, object] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     writes: bool = False
+    written: list[str] = field(default_factory=list)
 
     def for_callee(self) -> NativeSource:
         """That of a function of the same program, which has lines, arguments and a result of its
@@ -47,6 +49,11 @@ class NativeSource:
     @property
     def text(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+    @property
+    def calls_out(self) -> bool:
+        """Whether it calls operators that have no native form."""
+        return any(name.startswith(CALLED) for name in self.outer)
 
     @property
     def takes_containers(self) -> bool:

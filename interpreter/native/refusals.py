@@ -15,6 +15,7 @@ from ..code.code import Code, Region, Repeat, Step
 from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.stretches import Search
+from .called import may_be_called
 from .kinds import NotNative, holds_arrays, kind_of
 from .reads import touches_tensors
 
@@ -64,7 +65,7 @@ def reason_against(code: Code, arguments: Sequence[Type], search: Search | None 
     if len(code.instructions) > LONGEST:
         return f"it has more than {LONGEST} instructions"
     for entry in code.operators:
-        if "Tensor" in entry.schema and not entry.native:
+        if "Tensor" in entry.schema and not (entry.native or may_be_called(entry)):
             return f"`{entry.name}` is over tensors"
     unknown = _unknown_call(code.body)
     if unknown:

@@ -147,6 +147,8 @@ class _Writer(Steps):
         source.lines = [*lines, *self._program.lines]
         if self._program.orders:
             source.lines += ["def object_lt(self, other):", *self._program.orders.values()]
+        if source.calls_out and source.written:
+            raise NotNative(f"`{source.written[0]}` beside operators that are called")
         source.names["TELLS_VIEWS"] = source.gives_tensors
         source.names["GIVES_PARTS"] = source.gives_parts
         note_outside(source)
@@ -159,10 +161,10 @@ class _Writer(Steps):
         source.lines += self._copies(arguments, registers)
         given = "".join(f", a{i}" for i in range(len(arguments)))
         source.lines += [
-            " thread = PyEval_SaveThread()",
+            " context.thread = PyEval_SaveThread()",
             f" result = attempt(native{given})",
             " done = context.done",
-            " PyEval_RestoreThread(thread)",
+            " PyEval_RestoreThread(context.thread)",
             " if done == 0:",
             "  fail()",
             " return finish(result)",

@@ -16,6 +16,7 @@ from ...typecheck.types.types import NONE as NONE_TYPE
 from ..code.code import Code, Step
 from ..code.instructions import read_numbers, row
 from ..values.objects import EnumMember
+from .called import CALLED, called_operator, results_of
 from .kept import is_keepable, is_only_read
 from .kinds import (
     ARRAY,
@@ -35,6 +36,7 @@ from .kinds import (
     list_of,
     lists_tensors,
     matches,
+    shown,
     tuple_of,
 )
 from .native_source import NativeSource
@@ -425,8 +427,35 @@ class Steps:
                 if kind.family == "optional":
                     self._split(step, operands, place, text, depth, state)
                     return
-            raise
+            if not self._call_out(step, operands, depth, state):
+                raise
+            return
         self._write_form(step, form, known, operands, depth, state)
+
+    def _call_out(self, step: Step, operands: Sequence[Operand], depth: int, state: State) -> bool:
+        """An operator without a form, as plans call it, unless tensors are written here, which
+        lie elsewhere until the call ends; whether that may be."""
+        assert step.node.signature is not None
+        entry, target = TABLE.of(step.node.signature), _target(step)
+        results = (
+            None
+            if self._written or self.source.written
+            else results_of(
+                entry, [kind for _, kind in operands], [each.type for each in step.node.inputs]
+            )
+        )
+        if target is None or results is None:
+            return False
+        word = f"{CALLED}{entry.full_name}"
+        self.source.outer[word] = called_operator(entry)
+        made = results[0] if isinstance(target, int) else tuple_of(results)
+        given = ", ".join(text for text, _ in operands)
+        text = f'called_out(zero({self._kind(made)}), python("{word}"), make_tuple({given}))'
+        if isinstance(target, int):
+            self._put(target, made, text, depth, state)
+        else:
+            self._spread(target, made, text, depth, state)
+        return True
 
     def _split(
         self, step: Step, operands: list[Operand], place: int, text: str, depth: int, state: State
@@ -469,6 +498,8 @@ class Steps:
         cell = getattr(entry, "cell", None)
         if cell is not None:  # an operator of a user's, which is a C function
             self.source.outer[f"foreign {entry.full_name}"] = cell
+        if form.gives == "written" or (entry.is_in_place and operands[0][1].family == "array"):
+            self.source.written.append(entry.name)
         if form.orders:
             self._order(operands[0][1].element)
         texts = [text for text, _ in operands]
@@ -517,8 +548,8 @@ class Steps:
                 if not form.of:
                     self._fit(entry.signature.arguments, known, operands)
                 return form, known
-        shown = ", ".join(_shown(kind) for kind in kinds)
-        raise NotNative(f"`{entry.name}` of {shown or 'nothing'}")
+        given = ", ".join(map(shown, kinds))
+        raise NotNative(f"`{entry.name}` of {given or 'nothing'}")
 
     def _fit(self, arguments: Sequence[Argument], known: Known, operands: list[Operand]) -> None:
         """Make operands be what type variables stand for."""
@@ -548,13 +579,6 @@ def _enum(step: Step) -> EnumType:
     if not isinstance(type, EnumType):
         raise NotNative("a member of an unknown enumeration")
     return type
-
-
-def _shown(kind: Kind) -> str:
-    """A kind as reasons name it."""
-    if not kind.parts:
-        return kind.name or kind.family
-    return f"{kind.name or kind.family}[{', '.join(map(_shown, kind.parts))}]"
 
 
 def _target(step: Step) -> int | Sequence[int] | None:
