@@ -243,9 +243,17 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
-    """The sequences without what pads them."""
+    """The sequences without what pads them.
+
+    Raises:
+        ValueError: there are more sequences than lengths, or fewer.
+    """
     if not batch_first:
         padded_sequences.transpose_(0, 1)
+    rows, given = padded_sequences.size(0), lengths.size(0)
+    if rows != given:
+        word = "shorter" if given < rows else "longer"
+        raise ValueError(f"zip() argument 2 is {word} than argument 1")
     places = _arange(padded_sequences.size(1), device=lengths.device)
     pairs = zip(padded_sequences, lengths)  # noqa: B905  (script knows no `strict`)
     return [sequence[places < length] for sequence, length in pairs]
