@@ -345,7 +345,7 @@ class CodeGen:
         for name, thing in self.additional_globals():
             writer.add_global(name, thing)
         for name, known in _custom_builtins.items():
-            writer.globals[name] = known.obj
+            writer.add_global(name, known.obj)
         writer.last = last_uses(nodes)
         self._write_body(writer, nodes)
         if not writer.body:

@@ -60,16 +60,12 @@ def _of_sequence(tree: Sequence[object], spec: TreeSpec) -> list[object]:
     return [tree[place] for place in range(spec.num_children)]
 
 
-def _same_keys(tree: Mapping[object, object], spec: TreeSpec) -> bool:
-    return list(tree) == list(spec.context)
-
-
 def _same_length(tree: Sized, spec: TreeSpec) -> bool:
     return len(tree) == spec.num_children
 
 
 _cls: Any
 for _cls in (dict, immutable_dict):
-    register_pytree_flatten_spec(_cls, _of_dict, _same_keys)
+    register_pytree_flatten_spec(_cls, _of_dict, _same_length)
 for _cls in (list, immutable_list, tuple, namedtuple):
     register_pytree_flatten_spec(_cls, _of_sequence, _same_length)

@@ -193,7 +193,8 @@ class Graph:
         """A new node at the insert point; its name is made of `name` or the target.
 
         Raises:
-            AssertionError: the kind is unknown, or arguments are no tuple and dict.
+            AssertionError: the kind is unknown, the target neither a name nor a function, or
+                arguments are no tuple and dict.
             ValueError: the target is not of the sort that the kind needs.
         """
         args = () if args is None else args
@@ -215,8 +216,10 @@ class Graph:
     def _target_to_str(self, target: Target | None) -> str:
         if callable(target):
             op = str(getattr(target, "__name__", type(target).__name__))
+        elif not isinstance(target, str):
+            raise AssertionError(f"Expected target to be str, got {type(target)}")
         else:
-            op = str(target)
+            op = target
             if op.startswith("__") and op.endswith("__"):
                 op = op[2:-2]
         return _snake_case(op)

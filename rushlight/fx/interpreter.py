@@ -94,10 +94,21 @@ class Interpreter:
             raise
 
     def boxed_run(self, args_list: list[object]) -> Any:
-        """The same for a list of arguments, which is emptied."""
-        args = tuple(args_list)
+        """The same for a list of one argument for each placeholder, which is emptied.
+
+        Raises:
+            RuntimeError: there are more or fewer.
+        """
+        inputs = self.graph.find_nodes(op="placeholder")
+        if len(args_list) != len(inputs):
+            detail = "extra" if len(args_list) > len(inputs) else "missing"
+            raise RuntimeError(
+                f"Interpreter.boxed_run expected {len(inputs)} arguments for placeholders "
+                f"but received {len(args_list)} ({detail} arguments)"
+            )
+        given = dict(zip(inputs, args_list, strict=True))
         args_list.clear()
-        return self.run(*args)
+        return self.run(initial_env=given)
 
     def run_node(self, n: Node) -> Any:
         """The value of a node."""
@@ -114,7 +125,7 @@ class Interpreter:
             RuntimeError: there is neither.
         """
         if not isinstance(target, str):
-            raise AssertionError(f"Expected string target, got {type(target)}")
+            raise AssertionError(f"Expected target to be str, got {type(target)}")
         if target.startswith("*"):
             return list(self.args_iter)
         try:
@@ -133,7 +144,7 @@ class Interpreter:
     def call_function(self, target: Target, args: Args, kwargs: Kwargs) -> Any:
         """What the function gives."""
         if isinstance(target, str):
-            raise AssertionError(f"Expected callable target, got string: {target}")
+            raise AssertionError("target should not be a string for call_function")
         return target(*args, **kwargs)
 
     def call_method(self, target: Target, args: Args, kwargs: Kwargs) -> Any:
@@ -162,8 +173,7 @@ class Interpreter:
         for place, part in enumerate(parts):
             if not hasattr(found, part):
                 raise RuntimeError(
-                    "Node referenced nonexistent target "
-                    f"{'.'.join(parts[: place + 1])}; original whole target: '{target}'"
+                    f"Node referenced nonexistent target {'.'.join(parts[: place + 1])}"
                 )
             found = getattr(found, part)
         return found

@@ -185,13 +185,13 @@ def _fits_list(element: type, argument: Any) -> bool:
 def check_for_mutable_operation(
     target: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> None:
-    """Check that a call changes none of its arguments.
+    """Check that a call changes none of its arguments, where one overload alone fits it.
 
     Raises:
         RuntimeError: it does.
     """
     fitting = _fitting(_entries(target) or (), args, kwargs)
-    if fitting and fitting[0][1].signature.is_mutable:
+    if len(fitting) == 1 and fitting[0][1].signature.is_mutable:
         raise RuntimeError(
             f"Tried to trace mutable operation {fitting[0][1].schema}. FX only supports "
             "functional code, so operations that mutate operands in-place (e.g. via `out` "

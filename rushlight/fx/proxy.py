@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from itertools import dropwhile
 from types import FrameType
 from typing import Any, Final, NoReturn, cast
 
@@ -110,7 +111,7 @@ class TracerBase:
         elif self.module_stack:
             node.meta["nn_module_stack"] = copy.copy(self.module_stack)
         if self.record_stack_traces and not node.stack_trace:
-            node.stack_trace = _stack_text(sys._getframe(1), self.traced_func_name)
+            node.stack_trace = _stack_text(sys._getframe(1))
             if not node.stack_trace:
                 del node.meta["stack_trace"]
         return node
@@ -228,8 +229,8 @@ def _unpacked(frame: FrameType) -> int | None:
     return None
 
 
-def _stack_text(frame: FrameType | None, name: str) -> str:
-    """The user's frames of a stack, from the function that is traced to the innermost."""
+def _stack_text(frame: FrameType | None) -> str:
+    """The user's frames of a stack from the first `forward` on; nothing where there is none."""
     found = traceback.StackSummary()
     for each in traceback.extract_stack(frame):
         if each.filename.startswith(_HERE):
@@ -237,8 +238,7 @@ def _stack_text(frame: FrameType | None, name: str) -> str:
                 found.clear()
         else:
             found.append(each)
-    starts = [place for place, each in enumerate(found) if each.name == name]
-    kept = found[starts[0] :] if starts else found
+    kept = dropwhile(lambda each: each.name != "forward", found)
     return "".join(traceback.format_list(kept)).strip()
 
 

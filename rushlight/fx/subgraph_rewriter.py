@@ -68,7 +68,7 @@ def replace_pattern_with_filters(
     Args:
         match_filters: each is given the match, the graph and the pattern.
         ignore_literals: numbers and strings of the pattern stand for any.
-        replacement_callback: makes the replacement for a match, if none is given.
+        replacement_callback: makes the replacement for a match, whatever else is given.
         node_name_match: nodes whose names hold this look like any node.
     """
     from .passes.utils.matcher_utils import SubgraphMatcher
@@ -81,12 +81,14 @@ def replace_pattern_with_filters(
         if all(accept(match, graph, wanted) for accept in match_filters or ())
     ]
     if replacement is None and replacement_callback is None:
-        raise AssertionError("Must provide either replacement GraphModule or replacement_callback")
+        raise AssertionError(
+            "Must provide either a replacement GraphModule or a replacement callback"
+        )
     common = None if replacement is None else _graph_of(replacement)
     changed: dict[Node, Node] = {}
     done: list[ReplacedPatterns] = []
     for match in matches:
-        if replacement_callback is not None and common is None:
+        if replacement_callback is not None:
             given = replacement_callback(match, graph, wanted)
         else:
             assert common is not None
@@ -111,7 +113,7 @@ def _replace(
     inputs = replacement.find_nodes(op="placeholder")
     if len(match.placeholder_nodes) != len(inputs):
         raise AssertionError(
-            f"Number of placeholders mismatch: {len(match.placeholder_nodes)} vs {len(inputs)}"
+            f"Placeholder count mismatch: {len(match.placeholder_nodes)} vs {len(inputs)}"
         )
     values: dict[Node, Node] = {}
     for node, value in zip(inputs, match.placeholder_nodes, strict=True):

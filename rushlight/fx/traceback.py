@@ -90,10 +90,10 @@ class NodeSource:
         if indent > 9:
             return ""
         line = (
-            f"{' ' * indent}(name={self.name}, pass_name={self.pass_name}, "
+            f"{'    ' * indent}(name={self.name}, pass_name={self.pass_name}, "
             f"action={self._actions()}, graph_id={self.graph_id})\n"
         )
-        return line + "".join(each.print_readable(indent + 4) for each in self.from_node)
+        return line + "".join(each.print_readable(indent + 1) for each in self.from_node)
 
     def to_dict(self) -> dict[str, object]:
         """The same as plain values."""
@@ -156,9 +156,13 @@ def annotate_fn(
 
 
 def set_stack_trace(stack: list[str]) -> None:
-    """Note where new nodes come from."""
-    if _NOTES.preserved and stack:
+    """Note where new nodes come from; an empty stack is that it is not known."""
+    if not _NOTES.preserved:
+        return
+    if stack:
         _NOTES.current["stack_trace"] = "".join(stack)
+    else:  # what comes next is not from where the last came
+        _NOTES.current.pop("stack_trace", None)
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
@@ -169,10 +173,17 @@ def set_grad_fn_seq_nr(seq_nr: int) -> None:
 
 
 def reset_grad_fn_seq_nr() -> None:
-    """Forget the last such number."""
-    if not _NOTES.preserved or not _NOTES.current.get("in_grad_fn"):
+    """Forget the last such number.
+
+    Raises:
+        AssertionError: there is none.
+    """
+    if not _NOTES.preserved:
         return
-    _NOTES.current["in_grad_fn"] -= 1
+    level = _NOTES.current.get("in_grad_fn", 0)
+    if level <= 0:
+        raise AssertionError(f"Expected current_level > 0, got {level}")
+    _NOTES.current["in_grad_fn"] = level - 1
     _NOTES.current["grad_fn_seq_nr"] = _NOTES.current["grad_fn_seq_nr"][:-1]
     if not _NOTES.current["in_grad_fn"]:
         del _NOTES.current["in_grad_fn"], _NOTES.current["grad_fn_seq_nr"]

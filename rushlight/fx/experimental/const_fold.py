@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from typing import Any
@@ -122,7 +123,7 @@ def _folded(
         read = graph.get_attr(name)
         values = [read]
         if len(results) > 1:
-            values = [graph.call_method("__getitem__", (read, i)) for i in range(len(results))]
+            values = [graph.call_function(operator.getitem, (read, i)) for i in range(len(results))]
     for node, value in zip(results, values, strict=True):
         value.meta.update(node.meta)
         node.replace_all_uses_with(value)

@@ -82,7 +82,7 @@ def stable_topological_sort(gm: GraphModule) -> GraphModule:
                 heapq.heappush(ready, places[user])
     if len(values) < len(nodes):
         left = [node for node in nodes if node not in values]
-        raise RuntimeError(f"Input graph has cycles, unable to add {left}")
+        raise AssertionError(f"Input graph has cycles, unable to add {left}")
     ordered._codegen = gm.graph._codegen
     gm.graph = ordered
     return gm

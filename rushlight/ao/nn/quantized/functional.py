@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from ....nn import functional as F
 from ....ops.eager.dispatch import eager_function
@@ -104,6 +105,9 @@ def adaptive_avg_pool3d(input: Tensor, output_size: list[int]) -> Tensor:
     return F.adaptive_avg_pool3d(input, output_size)
 
 
+_AXES: Final = {1: "L", 2: "H, W", 3: "D, H, W"}
+
+
 def _convolution(dims: int) -> Callable[..., Tensor]:
     pack = eager_function(f"quantized::conv{dims}d_prepack")
     convolve = eager_function(f"quantized::conv{dims}d")
@@ -128,7 +132,7 @@ def _convolution(dims: int) -> Callable[..., Tensor]:
         if weight.dtype is not DTYPES["qint8"]:
             raise NotImplementedError("Only torch.qint8 is supported for weight tensor!")
         if input.ndim != dims + 2:
-            raise ValueError(f"Input shape must be {dims + 2}-dimensional")
+            raise ValueError(f"Input shape must be `(N, C, {_AXES[dims]})`!")
         sizes = (list(layers._each(size, dims)) for size in (stride, padding, dilation))
         return convolve(input, pack(weight, bias, *sizes, groups), scale, zero_point)
 

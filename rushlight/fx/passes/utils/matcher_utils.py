@@ -52,7 +52,8 @@ class SubgraphMatcher:
         ignore_literals: numbers and strings need not be equal.
 
     Raises:
-        ValueError: the pattern is empty, or a node of it is used by nothing.
+        AssertionError: a node of the pattern is used by nothing.
+        ValueError: the pattern is empty.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class SubgraphMatcher:
             raise ValueError("SubgraphMatcher cannot be initialized with an empty pattern")
         for node in pattern.nodes:
             if node.op not in ("output", "placeholder") and not node.users:
-                raise ValueError(
+                raise AssertionError(
                     "SubgraphMatcher cannot be initialized with an pattern with dead code"
                 )
         self.pattern_placeholder_nodes = pattern.find_nodes(op="placeholder")
@@ -101,7 +102,7 @@ class SubgraphMatcher:
     def _match_literals(self, pn: object, gn: object, match: InternalMatch) -> bool:
         """Values of which one at most is a node."""
         if isinstance(pn, Node):
-            if pn.op != "placeholder" or self.match_placeholder:
+            if pn.op != "placeholder":
                 return False
             if pn in match.nodes_map:
                 return bool(match.nodes_map[pn] == gn)
@@ -158,9 +159,7 @@ class SubgraphMatcher:
     def _match_value(self, left: object, right: object, match: InternalMatch) -> bool:
         if isinstance(left, Node) and isinstance(right, Node):
             return self._match_nodes(left, right, match)
-        if self.ignore_literals and not isinstance(left, Node) and not isinstance(right, Node):
-            return True
-        return self._match_literals(left, right, match)
+        return self._match_literals(left, right, match) or self.ignore_literals
 
     # -- whole matches -------------------------------------------------------------------------
 

@@ -130,6 +130,8 @@ class _ConvNd(WeightedQuantizedModule):
             raise ValueError(
                 f"'padding_mode' {padding_mode} is not supported by quantized convolution"
             )
+        if self._dims == 3 and padding_mode == "reflect" and not transposed:
+            raise AssertionError("Conv3d does not support reflection padding")
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = kernel_size
@@ -388,7 +390,8 @@ class Conv3d(_Conv):
     """`nn.Conv3d` over quint8 (N, C, D, H, W); its result is quint8 by `scale` and `zero_point`.
 
     Raises:
-        ValueError: groups that do not divide the channels; a padding other than zeros or reflect.
+        AssertionError: a padding that reflects.
+        ValueError: groups that do not divide the channels; another padding than zeros.
     """
 
     _dims = 3
@@ -403,9 +406,6 @@ class Conv3d(_Conv):
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
-        if self.padding_mode != "zeros":
-            pads = _reverse_repeat_padding([self.padding[0], self.padding[1], self.padding[2]])
-            input = F.pad(input, pads, mode=self.padding_mode)
         return _conv3d(input, self._packed_params, self.scale, self.zero_point)
 
 
@@ -524,5 +524,5 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:
-            raise ValueError("Input shape must be `(N, C, D, H, W)`!")
+            raise ValueError("Input shape must be `(N, C, T, H, W)`!")
         return _conv_transpose3d(input, self._packed_params, self.scale, self.zero_point)

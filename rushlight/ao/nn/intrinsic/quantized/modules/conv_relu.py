@@ -74,9 +74,6 @@ class ConvReLU3d(conv.Conv3d):
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:
             raise ValueError("Input shape must be `(N, C, D, H, W)`!")
-        if self.padding_mode != "zeros":
-            pads = _reverse_repeat_padding([self.padding[0], self.padding[1], self.padding[2]])
-            input = F.pad(input, pads, mode=self.padding_mode)
         return _conv3d_relu(input, self._packed_params, self.scale, self.zero_point)
 
     def _get_name(self) -> str:

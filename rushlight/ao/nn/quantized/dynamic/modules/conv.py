@@ -114,5 +114,5 @@ class ConvTranspose3d(static.ConvTranspose3d):
 
     def forward(self, input: Tensor, reduce_range: bool = True) -> Tensor:
         if len(input.shape) != 5:
-            raise ValueError("Input shape must be `(N, C, D, H, W)`!")
+            raise ValueError("Input shape must be `(N, C, T, H, W)`!")
         return _conv_transpose3d(input, self._packed_params, reduce_range)

@@ -135,7 +135,7 @@ class RNNCellBase(Module):
         """The cell of one in floats.
 
         Raises:
-            AssertionError: another module; no configuration.
+            AssertionError: another module; no configuration; no biases.
             RuntimeError: weights that are to be neither qint8 nor float16.
         """
         if type(mod) not in (floats.LSTMCell, floats.GRUCell, floats.RNNCell):
@@ -145,6 +145,8 @@ class RNNCellBase(Module):
             )
         if not hasattr(mod, "qconfig"):
             raise AssertionError("Input float module must have qconfig defined")
+        if not mod.bias:
+            raise AssertionError("mod.bias must be True")
         observer = _weight_observer(mod)
         dtype: DType = observer().dtype
         _check_dtype(dtype, "Dynamic LSTM quantization")
@@ -152,12 +154,12 @@ class RNNCellBase(Module):
             floats.LSTMCell: LSTMCell,
             floats.GRUCell: GRUCell,
         }
-        args = {"bias": mod.bias, "dtype": dtype}
+        args: dict[str, Any] = {"dtype": dtype}
         if type(mod) is floats.RNNCell:
             args["nonlinearity"] = mod.nonlinearity
         made = kinds.get(type(mod), RNNCell)(mod.input_size, mod.hidden_size, **args)
-        if mod.bias:  # no parameters: they are part of what is packed
-            made.bias_ih, made.bias_hh = mod.bias_ih.detach(), mod.bias_hh.detach()
+        # No parameters: they are part of what is packed.
+        made.bias_ih, made.bias_hh = mod.bias_ih.detach(), mod.bias_hh.detach()
         made._packed_weight_ih = _packed(mod.weight_ih, mod.bias_ih, observer())
         made._packed_weight_hh = _packed(mod.weight_hh, mod.bias_hh, observer())
         return made

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
-FILES = ["observers", "eager", "graphs", "traced"]
+FILES = [
+    *("observers", "eager_quantization", "graph_quantization", "traced_quantization"),
+    *("graph_passes", "graph_nodes", "graph_rewriting", "quantized_layers"),
+]
 """The files of cases, each with a table `CASES`."""
 
 
@@ -38,7 +42,8 @@ def said(function: Any) -> str:
     try:
         function()
     except Exception as error:
-        return f"{type(error).__name__}: {error}".replace("rushlight.", "torch.")
+        text = f"{type(error).__name__}: {error}".replace("rushlight.", "torch.")
+        return re.sub("0x[0-9a-f]+", "0x", text)
     return "nothing"
 
 

@@ -1,6 +1,6 @@
-"""Records what real torch makes of the cases in tests/rushlight/quantization.
+"""Records what real torch makes of the cases in tests/rushlight/recorded.
 
-    PYTHON_WITH_TORCH tools/record_quantization.py
+    PYTHON_WITH_TORCH tools/record_cases.py
 
 Each file of cases there has a table `CASES` of functions that take the library; what they give
 goes to `recorded.json` beside them.
@@ -14,7 +14,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[1] / "tests" / "rushlight" / "quantization"
+FOLDER = Path(__file__).parents[1] / "tests" / "rushlight" / "recorded"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Quantization gives what real torch gives: `recorded.json`, by tools/record_quantization.py."""
+"""Cases give what real torch gives: `recorded.json`, by tools/record_cases.py."""
 
 from __future__ import annotations
 
