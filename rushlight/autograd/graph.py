@@ -54,16 +54,15 @@ class saved_tensors_hooks:
     ) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook: Callable[..., Tensor] = unpack_hook
-        self._outside = [PACKING.hooks][:0]
 
     def __enter__(self) -> None:
         if PACKING.refusal:
             raise RuntimeError(PACKING.refusal)
-        self._outside.append(PACKING.hooks)
+        outside = PACKING.hooks
         try:
-            PACKING.put([*PACKING.hooks, (self._pack, self.unpack_hook)])
+            PACKING.put([*outside, (self._pack, self.unpack_hook)])
         except BaseException:  # an interrupt: what is not entered is never left
-            self.__exit__()
+            PACKING.put(outside)
             raise
 
     def _pack(self, tensor: Tensor) -> object:
@@ -80,8 +79,8 @@ class saved_tensors_hooks:
         error: BaseException | None = None,
         trace: TracebackType | None = None,
     ) -> None:
-        # A hook may have left the block before, which ended with the walk that called the hook.
-        PACKING.put(self._outside.pop() if self._outside else PACKING.hooks[:-1])
+        # Hooks of a walk back may enter and leave the block, too, which ends with that walk.
+        PACKING.put(PACKING.hooks[:-1])
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -198,6 +198,15 @@ def test_blocks_that_hooks_enter_or_leave_on_the_way_end_with_it() -> None:
         a.sin().sum().backward()
     a.exp().grad_fn._raw_saved_result.register_hooks(lambda x: x, lambda x: x)
 
+    def again(tensor: torch.Tensor) -> torch.Tensor:
+        block.__enter__()
+        return tensor
+
+    block = blocks(lambda x: x, again)
+    with block:
+        a.sin().sum().backward()
+    a.exp().grad_fn._raw_saved_result.register_hooks(lambda x: x, lambda x: x)
+
 
 def test_gradients_to_begin_with_are_complex_where_results_are() -> None:
     a = torch.ones(2, requires_grad=True)
