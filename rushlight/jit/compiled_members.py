@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["compiled_members"]
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.names import PythonName
+
+__all__ = ["compiled_members", "python_methods"]
 
 _NAMES: Final = """graph_for save save_to_buffer _save_for_lite_interpreter
     _save_to_buffer_for_lite_interpreter""".split()
@@ -27,3 +30,9 @@ class _Member:
 def compiled_members(compiled: Callable[[], type]) -> dict[str, object]:
     """The methods by their names; `compiled` gives the class that has them."""
     return {name: _Member(name, compiled) for name in _NAMES}
+
+
+def python_methods(module: object, cls: ClassType) -> dict[str, object]:
+    """The methods of a compiled module that were left to Python, by their names."""
+    names = [name for name in dir(module) if isinstance(cls.other(name), PythonName)]
+    return {name: getattr(module, name) for name in names}

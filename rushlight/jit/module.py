@@ -30,7 +30,7 @@ from ..typecheck.definitions.class_types import ClassType, InterfaceType
 from ..typecheck.definitions.names import FunctionName, PythonName
 from ..typecheck.relations.relations import is_subtype
 from ..typecheck.types.types import TENSOR, EnumType, Type
-from .compiled_members import compiled_members
+from .compiled_members import compiled_members, python_methods
 from .container_access import ContainerAccess, dict_method
 from .conversion import CompiledConversions
 from .decorators import Attribute
@@ -248,8 +248,8 @@ class RecursiveScriptModule(
             )
 
     def _reconstruct(self, cpp_module: ScriptObject) -> None:
-        """Become the Python side of another script object; what was here before is forgotten."""
-        self.__dict__.clear()
+        """Become the Python side of another script object; methods that are Python's own stay."""
+        object.__setattr__(self, "__dict__", python_methods(self, self._c.cls))
         self.__init__(cpp_module)  # type: ignore[misc]
 
     def __copy__(self) -> Module:

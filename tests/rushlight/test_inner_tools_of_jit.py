@@ -31,6 +31,16 @@ class Outer(nn.Module):
         return self.inner(x) * self.p
 
 
+class WithIgnored(Inner):
+    @torch.jit.ignore
+    def ignored(self, x: int) -> int:
+        return x + self.k
+
+    @torch.jit.export
+    def exported(self, x: int) -> int:
+        return x
+
+
 def test_all_parts_of_a_module() -> None:
     scripted = torch.jit.script(Outer())
     found = torch._C._jit_debug_module_iterators(scripted._c)
@@ -46,6 +56,13 @@ def test_a_module_becomes_another() -> None:
     one._reconstruct(other._c)
     assert (one.k, one.original_name) == (3, "Outer")
     assert one(torch.ones(2)).tolist() == [1.0, 1.0]
+
+
+def test_what_only_python_knows_stays_where_a_module_becomes_another() -> None:
+    one, other = torch.jit.script(WithIgnored()), torch.jit.script(Outer())
+    one._reconstruct(other._c)
+    assert (one.k, one.ignored(3)) == (3, 6)
+    assert not hasattr(one, "exported")
 
 
 def test_a_module_lists_the_names_of_the_class_that_was_scripted() -> None:
