@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import sys
 from collections.abc import Callable
@@ -24,6 +25,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # What is called three times shall have been run by plans, and by calls that were learned.
 os.environ["RUSHLIGHT_PLAN"] = "now"
 
+# With an empty cache, compiling as users do would take half of the time; the gate does.
+os.environ.setdefault("RUSHLIGHT_COMPILE", "quickly")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -40,11 +44,13 @@ def _what_there_is_stays() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def _as_many_kernels_as_a_process_may_compile() -> None:
-    """Each file begins to count anew: with an empty cache, all of them together go over the bound,
-    and then tests would wait for kernels that nobody compiles."""
+    """Each file begins to count anew: all of them together go over the bounds, and then tests would
+    wait for kernels that nobody compiles, and for calls that nobody learns."""
+    from rushlight.ops.kernels.code.calls import paces
     from rushlight.ops.table import direct  # after RUSHLIGHT_PLAN is set
 
     direct._KERNELS.made.clear()
+    paces._LEARNED = itertools.count()
 
 
 @pytest.fixture

@@ -36,8 +36,10 @@ FAMILY = Family(
             "compiling: many lines",
             "what an earlier call keeps ends no later one",
             "size: cat in a loop",
-            "size: tolist",
             "text: str of a large tensor",
+            "text: split",
+            "text: format",
+            "text: strings kept",
         }
     ),
 )

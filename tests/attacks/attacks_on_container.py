@@ -44,6 +44,12 @@ FAMILY = Family(
             "code: a sum of 20,000",
             "code: an annotation of pairs 30 deep",
             "graph text: pairs",
+            "pickle: lists 100,000 deep",
+            "keys: a member of 60 pairs of the same",
+            "keys: a frozen member of 60 pairs of the same",
+            "keys: an ordered key of 60 pairs of the same",
+            "keys: a frozen member 200,000 deep",
+            "keys: a counted key 200,000 deep",
         }
     ),
 )

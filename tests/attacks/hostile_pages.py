@@ -145,7 +145,7 @@ for command, words in COMMANDS.items():
         def attack(name: str = name, words: list[list[str]] = words) -> None:
             _commanded(name, words)
 
-        short = (len(command) + len(name)) % 7 == 0
+        short = (len(command) + len(name)) % 7 == 0 and name != "a list that fills memory"
         FAMILY.attack(f"pages: {command} of {name}", seconds=120.0, megabytes=6000, long=not short)(
             attack
         )

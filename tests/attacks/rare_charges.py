@@ -68,7 +68,7 @@ TEXTS = {
     "many pieces": "l = torch.split(torch.repeat(x, [10000]), 1)\nreturn torch.add(x, torch.len(l))",
 }  # fmt: skip
 for name, body in TEXTS.items():
-    long = name not in ("lines", "many views")
+    long = name != "many views"
     FAMILY.attack(f"text: {name}", megabytes=6000, seconds=60.0, long=long)(_bounded(body))
 
 EITHER = {

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
@@ -546,6 +547,29 @@ def test_what_another_version_has_made_of_a_text_is_taken(
     names = [file.stat().st_ino for file in tmp_path.iterdir()]
     assert len(names) == 7
     assert len(set(names)) == 3  # one object has all its names
+
+
+def test_who_asks_for_it_has_all_code_compiled_quickly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(objects, "_assembler", lambda: Assembler)
+    monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": data.decode()})
+    cares: tuple[Care, ...] = ("usual", "ordered", "much", "little")
+    made, stamps = {}, []
+    for word in ("quickly", "", "carefully"):
+        monkeypatch.setenv(objects.COMPILE_VARIABLE, word)
+        monkeypatch.setattr(objects, "_MADE", {})
+        monkeypatch.setattr(objects, "_is_quick", cache(objects._is_quick.__wrapped__))
+        monkeypatch.setattr(objects, "_stamp", cache(objects._stamp.__wrapped__))
+        stamps.append(objects._stamp())
+        made[word] = [
+            objects.native_addresses("n", (care,), ("f",), lambda _: "text", care)["f"]
+            for care in cares
+        ]
+    assert made["quickly"] == ["text little"] * len(cares)
+    assert made[""] == made["carefully"] == [f"text {care}" for care in cares]
+    assert stamps[0] != stamps[1] == stamps[2]  # processes of both kinds share a folder
 
 
 def test_an_object_is_written_again_where_files_have_one_name(
