@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Final
 
 from ...frontend.foundations.locks import after_fork, fork_safe_lock
@@ -67,7 +68,7 @@ def unwatch(call: Watched) -> None:
         if WALL and not _WATCH.running:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if call.told:
-            _send(call.thread, None)
+            _take_back(call.thread)
 
 
 class _Watch:
@@ -135,6 +136,23 @@ def _is_leaving(thread: int) -> bool:
 _OWN: Final = {__file__, os.path.join(os.path.dirname(__file__), "guard.py")}
 
 
-def _send(thread: int, error: type[Exception] | None) -> None:
+class _Nothing(BaseException):
+    """Sent to a thread for it to take something."""
+
+
+def _take_back(thread: int) -> None:
+    """Have nothing of what was sent to this thread reach it any more.
+
+    Before version 3.13 Python looks for what was sent until something is taken, so something is:
+    else all goes on more slowly, and with a debugger (`sys.settrace`) functions never begin.
+    """
+    _send(thread, None)
+    with suppress(_Nothing):
+        _send(thread, _Nothing)
+        for _ in range(2):  # Python looks at the end of a round at the latest
+            pass
+
+
+def _send(thread: int, error: type[BaseException] | None) -> None:
     told = None if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), told)

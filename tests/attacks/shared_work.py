@@ -371,6 +371,6 @@ def _use_of_shared(form: str, use: str) -> Callable[[], None]:
 for name, form in DOUBLED.items():
     for done, use in USES.items():
         short = name == "lists" and done not in ("made a text", "formatted", "in an f-string")
-        BOUNDS.attack(
-            f"shared: {name} doubled forty times, {done}", seconds=15.0, long=not short
-        )(_use_of_shared(form, use))
+        BOUNDS.attack(f"shared: {name} doubled forty times, {done}", seconds=15.0, long=not short)(
+            _use_of_shared(form, use)
+        )

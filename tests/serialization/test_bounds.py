@@ -330,6 +330,26 @@ def test_the_system_ends_what_overruns_its_time_in_a_process_of_the_command_line
     assert run.returncode == -signal.SIGALRM
 
 
+TOLD = """
+import sys
+from rushlight.interpreter.bounds.watch import Watched, unwatch, watch
+call = Watched()
+watch(call, 60.0)
+call.told = call.until  # as the clock does, where the call ends by itself right then
+unwatch(call)
+sys.settrace(lambda frame, event, argument: print(event))
+(lambda: None)()
+"""
+
+
+def test_what_a_call_was_sent_is_gone_with_it() -> None:
+    """Else Python looks for it for ever, and under a debugger no function begins any more."""
+    run = subprocess.run(
+        [sys.executable, "-c", TOLD], timeout=20, env=_environment(), stdout=subprocess.PIPE
+    )
+    assert (run.returncode, run.stdout.split()[:1]) == (0, [b"call"])
+
+
 def test_commands_tell_how_their_child_ended(tmp_path: Path) -> None:
     path = tmp_path / "m.pt"
     path.write_bytes(archive("while True:\n  print(1)\n  x = torch.rand([9])\nreturn x"))
