@@ -1,4 +1,4 @@
-"""What tests of networks and of chains look at."""
+"""What tests of networks, chains and islands look at."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rushlight.interpreter.native import refusals
 from rushlight.interpreter.plans import chaining
 
 
@@ -21,3 +22,9 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(chaining.Chain, "finish", noted)
     return steps
+
+
+@pytest.fixture
+def no_operators_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions over operators that have no native form are left to plans, with islands."""
+    monkeypatch.setattr(refusals, "may_be_called", lambda entry: False)

@@ -70,6 +70,7 @@ def islands_of(scripted: Any, *, records: bool = False) -> list[Any]:
 X = torch.tensor([0.1, 0.9, 1.2, 0.0, 0.7, 0.2, 1.5, 0.1])
 
 
+@pytest.mark.usefixtures("no_operators_called")
 def test_parts_of_what_is_given_share_its_memory() -> None:
     scripted = torch.jit.script(fresh(segments))
     for _ in range(3):
@@ -86,6 +87,7 @@ def test_parts_of_what_is_given_share_its_memory() -> None:
     assert [each.is_native for each in islands_of(scripted)] == [True]
 
 
+@pytest.mark.usefixtures("no_operators_called")
 def test_what_is_made_for_a_list_goes_on_into_operators() -> None:
     scripted, x = torch.jit.script(fresh(corners)), torch.randn(5, 7)
     for _ in range(3):
@@ -140,6 +142,7 @@ def grown(x: Tensor, n: int) -> tuple[list[Tensor], list[float]]:
     return states, found
 
 
+@pytest.mark.usefixtures("no_operators_called")
 def test_a_loop_behind_what_fills_a_list_of_others_is_an_island() -> None:
     scripted = torch.jit.script(fresh(grown))
     for _ in range(3):

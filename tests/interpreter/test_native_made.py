@@ -15,6 +15,7 @@ from rushlight.interpreter.native import native
 from rushlight.interpreter.native.program import FAILED
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.utils._python_dispatch import TorchDispatchMode
+from tests.interpreter.test_islands import fresh
 
 
 def padded(rows: list[list[int]], pad: int) -> tuple[Tensor, Tensor]:
@@ -175,8 +176,9 @@ def test_lists_of_different_lengths_are_refused_as_always() -> None:
         scripted([[1.0, 2.0], [3.0]])
 
 
+@pytest.mark.usefixtures("no_operators_called")
 def test_loops_around_tensors_of_lists_are_islands() -> None:
-    scripted = torch.jit.script(scaled)
+    scripted = torch.jit.script(fresh(scaled))
     given = [{"a": 1.0}, {"b": 2.0}], ["a", "b"]
     wanted = torch.tensor([[0.5, -1.0], [-0.5, 1.0]])
     assert same(scripted(*given), wanted)

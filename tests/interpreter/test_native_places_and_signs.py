@@ -130,6 +130,7 @@ def with_refusal(rows: list[list[int]]) -> Tensor:
     return torch.arange(float(len(flat))) * torch.tensor(flat)
 
 
+@pytest.mark.usefixtures("no_operators_called")
 @pytest.mark.parametrize("function", [gathered, with_refusal])
 def test_what_is_not_native_as_a_whole_has_islands(
     monkeypatch: pytest.MonkeyPatch, function: Any

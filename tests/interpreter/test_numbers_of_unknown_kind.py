@@ -77,8 +77,8 @@ def test_native_loops_over_numbers_of_tensors(
         monkeypatch.setenv("RUSHLIGHT_NATIVE", native)
         scripted = torch.jit.script(fresh(function))
         found.append([str([*map(repr, scripted(*given))]) for _ in range(3)])
-        plan = tiers_of(scripted._rushlight_function).way(False).plan
+        way = tiers_of(scripted._rushlight_function).way(False)
         if native == "now" and dtype != "bool":
-            assert plan is not None
-            assert [each.is_native for each in plan.islands] == [True]
+            islands = [] if way.plan is None else [each.is_native for each in way.plan.islands]
+            assert way.tier == "native" or islands == [True]
     assert found[0] == found[1]
