@@ -526,13 +526,19 @@ class Assembler:
         return f"{text} {care}".encode()
 
 
-def test_what_another_version_has_made_of_a_text_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def kept_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that objects of such an assembler are kept in."""
     monkeypatch.setattr(objects, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(objects, "_assembler", lambda: Assembler)
     monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": data.decode()})
     Assembler.assembled_texts.clear()
+    return tmp_path
+
+
+def test_what_another_version_has_made_of_a_text_is_taken(
+    kept_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     versions: tuple[tuple[str, str, Care], ...] = (
         *(("1", "a", "usual"), ("1", "unasked", "usual"), ("2", "a", "usual")),
         *(("3", "b", "usual"), ("3", "unasked", "usual"), ("4", "b", "little")),
@@ -544,17 +550,13 @@ def test_what_another_version_has_made_of_a_text_is_taken(
             "f": f"{text if text != 'unasked' else Assembler.assembled_texts[-1]} {care}"
         }
     assert Assembler.assembled_texts == ["a", "b", "b"]
-    names = [file.stat().st_ino for file in tmp_path.iterdir()]
+    names = [file.stat().st_ino for file in kept_in.iterdir()]
     assert len(names) == 7
     assert len(set(names)) == 3  # one object has all its names
 
 
-def test_who_asks_for_it_has_all_code_compiled_quickly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(objects, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(objects, "_assembler", lambda: Assembler)
-    monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": data.decode()})
+@pytest.mark.usefixtures("kept_in")
+def test_who_asks_for_it_has_all_code_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     cares: tuple[Care, ...] = ("usual", "ordered", "much", "little")
     made, stamps = {}, []
     for word in ("quickly", "", "carefully"):
