@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.foundations.locks import fork_safe_lock
 from ..kernels import family
 from ..memory.errors import Elsewhere
 from ..memory.native_class import ADDRESS_AT, CalledNatively, call_by_address, call_natively_if
@@ -100,6 +101,7 @@ class _Usual:
 
 
 _USUAL: Final = _Usual()
+_SETTLING: Final = fork_safe_lock()
 
 
 def when_native(act: Callable[[], object]) -> None:
@@ -110,8 +112,11 @@ def when_native(act: Callable[[], object]) -> None:
 def call_natively() -> None:
     """Have calls done by native code from now on: there is some.  Not while somebody listens to
     what Python calls, who would hear what is asked of operators for it."""
-    if not (_USUAL.is_settled or LISTENING):
-        _USUAL.settle()
+    if _USUAL.is_settled or LISTENING:
+        return
+    with _SETTLING:  # of two threads that come here at once one does it
+        if not _USUAL.is_settled:
+            _USUAL.settle()
 
 
 def call_by(call: Callable[..., object] | None = None) -> None:

@@ -1,14 +1,16 @@
 """What eager calls are that native code does: the same as those in Python."""
 
+import itertools
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops.eager import asking
+from rushlight.ops.eager import asking, callables
 from rushlight.ops.eager.callables import Called, call_by
 from rushlight.ops.memory import warned
 from rushlight.overrides import TorchFunctionMode
@@ -318,3 +320,32 @@ assert x.size.__self__ is x and x.size() == (2, 3) and x.size(1) == 3
 assert len(before[2](x, 0)) == 3 and torch.Size.__getitem__(x.shape, 1) == 3
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_of_threads_that_come_at_once_one_has_native_code_do_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both, asked = threading.Barrier(2), itertools.count()
+
+    class Usual:
+        done, times = False, 0
+
+        @property
+        def is_settled(self) -> bool:
+            found = self.done
+            if next(asked) < 2:
+                both.wait(10)
+            return found
+
+        def settle(self) -> None:
+            self.times += 1
+            self.done = True
+
+    usual = Usual()
+    monkeypatch.setattr(callables, "_USUAL", usual)
+    threads = [threading.Thread(target=callables.call_natively) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert usual.times == 1
