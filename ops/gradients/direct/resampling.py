@@ -4,21 +4,19 @@ the results that it reaches."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
-from ...kernels import cast_by_kernel, in_order, is_half, is_last_whole
+from ...kernels import in_order, is_last_whole
 from ...memory.remembered import remembered
 from ...resizing.interpolate import resizing, shares
 from ...resizing.resample import Taps, apply_taps
 from ...tensors.tensor import Tensor
 from ..table.rows import Ints, aten, direct
-from ..table.rules import are_wide
+from ..table.rules import are_wide, rounded_once
 
 One = tuple[Tensor]
 Scales = Sequence[float | None] | None
-_FLOAT32: Final = np.dtype(np.float32)
 
 
 @remembered(1 << 22)
@@ -77,16 +75,11 @@ def _of_copies(g: Tensor, sizes: Ints, scales: Scales) -> One | None:
 
 def _declare(name: str) -> None:
     def found(g: Tensor, sizes: Ints, align: bool | None, scales: Scales) -> One | None:
-        dtype = g._array.dtype
-        if is_half(dtype):
-            g = Tensor._of(cast_by_kernel(g._array[...], _FLOAT32))
         made = _of_copies(g, sizes, scales) if name.startswith("upsample_nearest") else None
-        made = made or _by_taps(name, g, sizes, bool(align), scales)
-        if made is None or not is_half(dtype):
-            return made
-        return (Tensor._of(cast_by_kernel(made[0]._array, dtype)),)
+        return made or _by_taps(name, g, sizes, bool(align), scales)
 
     @direct(f"aten::{name}", of="self")
+    @rounded_once
     def plain(
         g: Tensor, self_sizes: Ints, align_corners: bool | None = None, scales: float | None = None,
         scales_d: float | None = None, scales_h: float | None = None, scales_w: float | None = None,
@@ -96,6 +89,7 @@ def _declare(name: str) -> None:
         return found(g, self_sizes, align_corners, given)
 
     @direct(f"aten::{name}.vec", of="input")
+    @rounded_once
     def by_factors(
         g: Tensor, input_sizes: Ints, scale_factors: Sequence[float] | None,
         align_corners: bool | None = None,
