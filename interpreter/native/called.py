@@ -7,15 +7,15 @@ addresses is `operator <name>`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from ...ops.table.direct import direct_form, has_direct_form
+from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
 from ...typecheck.types.types import NUMBER, Type
 from .kinds import ARRAY, BOOL, FLOAT, INT, NONE, STR, Kind, bound, holds_arrays
 
-__all__ = ["CALLED", "called_operator", "may_be_called", "results_of"]
+__all__ = ["CALLED", "may_be_called", "results_of"]
 
 CALLED: Final = "operator "
 """What the words for such operators begin with."""
@@ -48,8 +48,3 @@ def _may_be_given(kind: Kind, type: Type) -> bool:
     if type == NUMBER and holds_arrays(kind):  # whose number nobody has read yet
         return False
     return inner in _TAKEN or inner.family == "array"
-
-
-def called_operator(entry: Operator) -> Callable[..., object]:
-    """What is called."""
-    return direct_form(entry)

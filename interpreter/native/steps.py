@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ...ir.graphs.graph import Node
 from ...ops.python_values.named_tuples import NamedValues
+from ...ops.table.direct import direct_form
 from ...ops.table.inline import Native
 from ...ops.table.table import TABLE
 from ...typecheck.definitions.schema import Argument
@@ -16,7 +17,7 @@ from ...typecheck.types.types import NONE as NONE_TYPE
 from ..code.code import Code, Step
 from ..code.instructions import read_numbers, row
 from ..values.objects import EnumMember
-from .called import CALLED, called_operator, results_of
+from .called import CALLED, results_of
 from .kept import is_keepable, is_only_read
 from .kinds import (
     ARRAY,
@@ -437,17 +438,14 @@ class Steps:
         lie elsewhere until the call ends; whether that may be."""
         assert step.node.signature is not None
         entry, target = TABLE.of(step.node.signature), _target(step)
-        results = (
-            None
-            if self._written or self.source.written
-            else results_of(
-                entry, [kind for _, kind in operands], [each.type for each in step.node.inputs]
-            )
-        )
-        if target is None or results is None:
+        if target is None or self._written or self.source.written:
+            return False
+        types = [each.type for each in step.node.inputs]
+        results = results_of(entry, [kind for _, kind in operands], types)
+        if results is None:
             return False
         word = f"{CALLED}{entry.full_name}"
-        self.source.outer[word] = called_operator(entry)
+        self.source.outer[word] = direct_form(entry)
         made = results[0] if isinstance(target, int) else tuple_of(results)
         given = ", ".join(text for text, _ in operands)
         text = f'called_out(zero({self._kind(made)}), python("{word}"), make_tuple({given}))'
